@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"strings"
+	"time"
+
+	"agentx/engine/event"
+)
+
+// An assembly is a reply being put together: the processing state that the
+// seeds call pendingContents, currentMessageId and messageStartTime.
+type assembly struct {
+	user string // id of the message that is being answered
+
+	open  bool // between a message's start and its stop
+	id    string
+	model string
+	began event.Millis
+	usage event.Usage
+
+	parts list[event.Part] // finished parts
+	run   run              // the part that is growing
+	calls calls            // tool calls that are open
+
+	waiting list[waiting] // calls that have no result yet; they outlive their message
+}
+
+// A run is text or thinking that grows.
+type run struct {
+	thinking  bool
+	text      text
+	signature string
+}
+
+// A waiting call is one whose result has not come.
+type waiting struct{ message, call, tool string }
+
+// assemble turns the pieces of a reply into whole messages.
+//
+//	message_start    remember the id; a message that was open ends incomplete
+//	text_delta, …    gather, in the order of the stream
+//	tool_use_stop    tool_call_message
+//	tool_result      tool_result_message
+//	message_stop     assistant_message
+//	error_received   what there is as an incomplete assistant_message, error_message
+//	interrupted      what there is as an incomplete assistant_message
+//
+// Seeds: messageAssemblerProcessor.
+func assemble(a assembly, at time.Time, in event.Data) (assembly, []event.Message) {
+	switch in := in.(type) {
+	case event.UserMessage:
+		a, out := a.flush(event.StopOther)
+		return assembly{user: in.ID}, a.messages(out)
+	case event.MessageStart:
+		a, out := a.flush(event.StopOther)
+		a.open, a.id, a.model, a.began = true, in.MessageID, in.Model, event.MillisOf(at)
+		return a, a.messages(out)
+	case event.ErrorReceived:
+		a, out := a.flush(event.StopError)
+		return a, append(a.messages(out), event.ErrorMessage{
+			ID: "error_" + a.user, Content: in.Message, ErrorCode: in.ErrorCode, Timestamp: event.MillisOf(at), ParentID: a.user,
+		})
+	case event.Interrupted:
+		a, out := a.flush(event.StopInterrupted)
+		return a, a.messages(out)
+	case event.ToolResult:
+		return a.answer(at, in)
+	}
+	if !a.open {
+		return a, nil // pieces of no message
+	}
+	switch in := in.(type) {
+	case event.TextDelta:
+		return a.grow(false, in.Text, ""), nil
+	case event.ThinkingDelta:
+		return a.grow(true, in.Text, in.Signature), nil
+	case event.ToolUseStart:
+		a = a.settle()
+		a.calls = a.calls.open(in)
+	case event.InputJSONDelta:
+		a.calls = a.calls.write(in)
+	case event.ToolUseStop:
+		return a.call(at, in)
+	case event.MessageDelta:
+		a.usage = a.usage.Add(in.Usage)
+	case event.MessageStop:
+		a, out := a.close(in.StopReason, false)
+		return a, a.messages(out)
+	}
+	return a, nil
+}
+
+// grow adds to the text or the thinking that is being written, or begins it.
+// A signature ends the thought that it proves.
+func (a assembly) grow(thinking bool, s, signature string) assembly {
+	if a.run.thinking != thinking || a.run.signature != "" {
+		a = a.settle()
+	}
+	a.run.thinking = thinking
+	a.run.text = a.run.text.add(s)
+	a.run.signature = signature
+	return a
+}
+
+// settle ends the run that is growing. Blank text is no part.
+func (a assembly) settle() assembly {
+	r := a.run
+	a.run = run{}
+	s := r.text.String()
+	switch {
+	case r.thinking && (s != "" || r.signature != ""):
+		a.parts = a.parts.push(event.Thinking{Text: s, Signature: r.signature})
+	case !r.thinking && strings.TrimSpace(s) != "":
+		a.parts = a.parts.push(event.Text{Text: s})
+	}
+	return a
+}
+
+// call closes a tool call: it is a part of its message, a message of its own,
+// and waits for a result.
+func (a assembly) call(at time.Time, in event.ToolUseStop) (assembly, []event.Message) {
+	c, rest, ok := a.calls.close(in)
+	if !ok {
+		return a, nil
+	}
+	a = a.settle()
+	a.calls = rest
+	whole := c.whole(in.Input)
+	a.parts = a.parts.push(whole)
+	a.waiting = a.waiting.push(waiting{a.id, c.id, c.name})
+	return a, []event.Message{event.ToolCallMessage{
+		ID: a.id + "/" + c.id, ToolCall: whole, Timestamp: event.MillisOf(at), ParentID: a.id,
+	}}
+}
+
+// answer makes a message of a tool's result. It knows the tool's name from the
+// call that waits.
+func (a assembly) answer(at time.Time, in event.ToolResult) (assembly, []event.Message) {
+	meant := func(w waiting) bool { return w.call == in.ToolCallID }
+	w, ok := a.waiting.find(meant)
+	if !ok {
+		w = waiting{a.id, in.ToolCallID, "unknown"}
+	}
+	a.waiting = a.waiting.change(meant, func(w waiting) (waiting, bool) { return w, false })
+	return a, []event.Message{event.ToolResultMessage{
+		ID:         w.message + "/" + w.call + "/result",
+		ToolCallID: w.call,
+		ToolResult: event.ToolReturn{ID: w.call, Name: w.tool, Output: outputOf(in)},
+		Timestamp:  event.MillisOf(at),
+		ParentID:   w.message,
+	}}
+}
+
+// outputOf is the output of a result; an error that came as text is one.
+func outputOf(in event.ToolResult) event.Output {
+	out := in.Result
+	if in.IsError && out.Kind == event.OutputText {
+		out.Kind = event.OutputError
+	}
+	return out
+}
+
+// flush ends a message that breaks off. Half a tool call is dropped from it.
+func (a assembly) flush(why event.StopReason) (assembly, *event.AssistantMessage) {
+	if !a.open {
+		return a, nil
+	}
+	return a.close(why, true)
+}
+
+// close ends the message. An empty one is none.
+func (a assembly) close(why event.StopReason, incomplete bool) (assembly, *event.AssistantMessage) {
+	a = a.settle()
+	rest := assembly{user: a.user, waiting: a.waiting}
+	if a.parts.head == nil {
+		return rest, nil
+	}
+	m := &event.AssistantMessage{
+		ID: a.id, Content: a.parts.oldestFirst(), Timestamp: a.began, Model: a.model,
+		StopReason: why, Incomplete: incomplete, ParentID: a.user,
+	}
+	if a.usage != (event.Usage{}) {
+		m.Usage = &a.usage
+	}
+	return rest, m
+}
+
+// messages is out, if there is one.
+func (assembly) messages(out *event.AssistantMessage) []event.Message {
+	if out == nil {
+		return nil
+	}
+	return []event.Message{*out}
+}

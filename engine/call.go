@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"agentx/engine/event"
+)
+
+// A call is a tool call whose input is being written.
+type call struct {
+	id, name string
+	input    text
+}
+
+// calls are the calls that are open. They may interleave: a piece goes to the
+// call that it names, and without a name to the one that was opened last.
+type calls struct{ list[call] }
+
+func named(id string) func(call) bool {
+	return func(c call) bool { return id == "" || c.id == id }
+}
+
+func (c calls) open(in event.ToolUseStart) calls {
+	return calls{c.push(call{id: in.ToolCallID, name: in.ToolName})}
+}
+
+func (c calls) write(in event.InputJSONDelta) calls {
+	return calls{c.change(named(in.ToolCallID), func(c call) (call, bool) {
+		c.input = c.input.add(in.PartialJSON)
+		return c, true
+	})}
+}
+
+// close takes the call that in ends out of those that are open.
+func (c calls) close(in event.ToolUseStop) (call, calls, bool) {
+	closed, ok := c.find(named(in.ToolCallID))
+	if !ok {
+		return call{}, c, false
+	}
+	return closed, calls{c.change(named(in.ToolCallID), func(c call) (call, bool) { return c, false })}, true
+}
+
+// Limits of a tool's input.
+const (
+	maxInput = 1 << 20 // bytes
+	maxDepth = 64      // of nested values
+)
+
+// whole is the call with its input. What was streamed wins over fallback; a
+// call without any has no arguments. Input that is not JSON is never silently
+// empty: the call says what is wrong, and keeps what was written.
+func (c call) whole(fallback json.RawMessage) event.ToolCall {
+	raw := c.input.String()
+	if raw == "" {
+		raw = string(fallback)
+	}
+	if raw == "" {
+		raw = "{}"
+	}
+	t := event.ToolCall{ID: c.id, Name: c.name, Input: json.RawMessage(raw)}
+	if err := checkInput(raw); err != nil {
+		t.Input, t.InputError, t.Raw = json.RawMessage("{}"), err.Error(), raw
+		if len(raw) > maxInput {
+			t.Raw = raw[:maxInput]
+		}
+	}
+	return t
+}
+
+func checkInput(raw string) error {
+	if len(raw) > maxInput {
+		return fmt.Errorf("the input has %d bytes, more than the %d that are allowed", len(raw), maxInput)
+	}
+	if depth(raw) > maxDepth {
+		return fmt.Errorf("the input is nested more than %d deep", maxDepth)
+	}
+	var v json.RawMessage
+	if err := json.Unmarshal([]byte(raw), &v); err != nil {
+		return fmt.Errorf("the input is not JSON: %w", err)
+	}
+	return nil
+}
+
+// depth returns how deep the brackets of a JSON text nest.
+func depth(s string) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}

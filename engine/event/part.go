@@ -1,0 +1,196 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A Part is a piece of a message. The sum is closed.
+type Part interface {
+	part() string // name on the wire
+}
+
+// The parts of messages.
+type (
+	// Text is something said.
+	Text struct {
+		Text string `json:"text"`
+	}
+	// Thinking is something thought. The signature proves to the provider that
+	// the text is its own.
+	Thinking struct {
+		Text      string `json:"text"`
+		Signature string `json:"signature,omitempty"`
+	}
+	// ToolCall asks for a tool. Input is a JSON value; where the model wrote
+	// something else, InputError says what is wrong and Raw is what it wrote.
+	ToolCall struct {
+		ID         string          `json:"id"`
+		Name       string          `json:"name"`
+		Input      json.RawMessage `json:"input"`
+		InputError string          `json:"inputError,omitempty"`
+		Raw        string          `json:"raw,omitempty"`
+	}
+	// ToolReturn is what a tool answered to a call.
+	ToolReturn struct {
+		ID     string `json:"id"`
+		Name   string `json:"name"`
+		Output Output `json:"output"`
+	}
+	// Image is a picture: its bytes or where it lies.
+	Image struct {
+		MediaType string `json:"mediaType"`
+		Data      []byte `json:"data,omitempty"`
+		URL       string `json:"url,omitempty"`
+		Name      string `json:"name,omitempty"`
+	}
+	// File is a document.
+	File struct {
+		MediaType string `json:"mediaType"`
+		Data      []byte `json:"data"`
+		Filename  string `json:"filename,omitempty"`
+	}
+)
+
+func (Text) part() string       { return "text" }
+func (Thinking) part() string   { return "thinking" }
+func (ToolCall) part() string   { return "tool-call" }
+func (ToolReturn) part() string { return "tool-result" }
+func (Image) part() string      { return "image" }
+func (File) part() string       { return "file" }
+
+// Parts are the content of an assistant's message, in the order they came.
+type Parts []Part
+
+// Content is what a user says: on the wire a string where it is one text.
+type Content []Part
+
+// Say returns s as content.
+func Say(s string) Content { return Content{Text{s}} }
+
+// Text returns the texts of the content, joined by blank lines.
+func (c Content) Text() string { return join[Text](c, "\n\n", func(t Text) string { return t.Text }) }
+
+// Text returns the texts among the parts, one after the other.
+func (p Parts) Text() string { return join[Text](p, "", func(t Text) string { return t.Text }) }
+
+// Thinking returns the thoughts among the parts, one after the other.
+func (p Parts) Thinking() string {
+	return join[Thinking](p, "", func(t Thinking) string { return t.Text })
+}
+
+// ToolCalls returns the calls among the parts.
+func (p Parts) ToolCalls() []ToolCall {
+	var calls []ToolCall
+	for _, part := range p {
+		if call, ok := part.(ToolCall); ok {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+func join[P Part](parts []Part, sep string, text func(P) string) string {
+	var pieces []string
+	for _, part := range parts {
+		if p, ok := part.(P); ok {
+			pieces = append(pieces, text(p))
+		}
+	}
+	return strings.Join(pieces, sep)
+}
+
+// MarshalJSON writes a list of parts, each with its type.
+func (p Parts) MarshalJSON() ([]byte, error) { return marshalParts(p) }
+
+// UnmarshalJSON reads a list of parts, or a string as one text.
+func (p *Parts) UnmarshalJSON(b []byte) (err error) {
+	*p, err = unmarshalParts(b)
+	return err
+}
+
+// MarshalJSON writes a string where the content is one text, else its parts.
+func (c Content) MarshalJSON() ([]byte, error) {
+	if len(c) == 1 {
+		if t, ok := c[0].(Text); ok {
+			return marshal(t.Text)
+		}
+	}
+	return marshalParts(c)
+}
+
+// UnmarshalJSON reads a string or a list of parts.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	parts, err := unmarshalParts(b)
+	*c = Content(parts)
+	return err
+}
+
+func marshalParts(parts []Part) ([]byte, error) {
+	b := []byte{'['}
+	for i, p := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		data, err := marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		b = append(b, `{"type":"`+p.part()+`",`...)
+		b = append(b, data[1:]...) // every part has at least one field
+	}
+	return append(b, ']'), nil
+}
+
+func unmarshalParts(b []byte) (Parts, error) {
+	if b = bytes.TrimSpace(b); len(b) > 0 && b[0] == '"' {
+		var s string
+		err := json.Unmarshal(b, &s)
+		return Parts{Text{s}}, err
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return nil, err
+	}
+	var parts Parts
+	for _, r := range raw {
+		p, err := unmarshalPart(r)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func unmarshalPart(b []byte) (Part, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return nil, err
+	}
+	switch head.Type {
+	case "text":
+		return decodePart[Text](b)
+	case "thinking":
+		return decodePart[Thinking](b)
+	case "tool-call":
+		return decodePart[ToolCall](b)
+	case "tool-result":
+		return decodePart[ToolReturn](b)
+	case "image":
+		return decodePart[Image](b)
+	case "file":
+		return decodePart[File](b)
+	}
+	return nil, fmt.Errorf("event: unknown part %q", head.Type)
+}
+
+func decodePart[P Part](b []byte) (Part, error) {
+	var p P
+	err := json.Unmarshal(b, &p)
+	return p, err
+}

@@ -1,0 +1,41 @@
+package engine
+
+import "agentx/engine/event"
+
+// A Price is what a model costs, each for one token: prices are given in
+// dollars for a million tokens, and one dollar for a million is a
+// 1,000,000 [event.USD] for one.
+type Price struct {
+	Input, Output, CacheRead, CacheWrite event.USD
+}
+
+// A Pricer returns the price of a model, or false where it is unknown. It is
+// pure: the same model has the same price for as long as the engine lives.
+type Pricer func(model string) (Price, bool)
+
+// Cost returns the price of u. A usage that no provider can mean has none.
+func (p Price) Cost(u event.Usage) (event.USD, bool) {
+	var sum event.USD
+	for _, part := range []struct {
+		tokens int64
+		price  event.USD
+	}{
+		{u.InputTokens, p.Input},
+		{u.OutputTokens, p.Output},
+		{u.CacheReadTokens, p.CacheRead},
+		{u.CacheWriteTokens, p.CacheWrite},
+	} {
+		if part.tokens < 0 || part.tokens > maxTokens || part.price < 0 || part.price > maxPrice {
+			return 0, false
+		}
+		sum += event.USD(part.tokens) * part.price
+	}
+	return sum, true
+}
+
+// maxTokens is more than any model can read or write, maxPrice a thousand times
+// what any asks; their product is far below what a USD holds.
+const (
+	maxTokens = 1_000_000_000
+	maxPrice  = event.Dollar / 1000
+)

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"time"
+
+	"agentx/engine/event"
+)
+
+// A turn is a question that has not been fully answered.
+type turn struct {
+	message string // id of the user's message; empty between turns
+	began   time.Time
+	first   time.Time // when the first token came
+
+	model    string
+	usage    event.Usage
+	cost     event.USD
+	unpriced bool // some of the usage has no known price
+	stop     event.StopReason
+	calls    int
+	messages int
+}
+
+func (t turn) open() bool { return t.message != "" }
+
+// track measures a turn from the user's message to the end of the reply. It
+// counts calls and messages from the message events, and closes with the
+// state's conversation_end: this is what re-injection is for (seed 000, "Why
+// Re-injection"). Seeds: turnTrackerProcessor.
+func track(price Pricer) func(turn, time.Time, event.Data) (turn, []event.Turn) {
+	return func(t turn, at time.Time, in event.Data) (turn, []event.Turn) {
+		if in, ok := in.(event.UserMessage); ok {
+			return t.begin(at, in)
+		}
+		if !t.open() {
+			return t, nil
+		}
+		switch in := in.(type) {
+		case event.MessageStart:
+			t.model = in.Model
+		case event.TextDelta, event.ThinkingDelta, event.ToolUseStart:
+			if t.first.IsZero() {
+				t.first = at
+			}
+		case event.MessageDelta:
+			return t.spend(price, in.Usage), nil
+		case event.MessageStop:
+			t.stop = in.StopReason
+		case event.Interrupted:
+			t.stop = event.StopInterrupted
+		case event.ErrorReceived:
+			t.stop = event.StopError
+		case event.ToolCallMessage:
+			t.calls++
+		case event.AssistantMessage:
+			t.messages++
+		case event.ConversationEnd:
+			return turn{}, []event.Turn{t.response(at)}
+		}
+		return t, nil
+	}
+}
+
+// begin opens a turn. One that is still open is closed first.
+func (t turn) begin(at time.Time, in event.UserMessage) (turn, []event.Turn) {
+	var outs []event.Turn
+	if t.open() {
+		t.stop = event.StopOther
+		outs = append(outs, t.response(at))
+	}
+	return turn{message: in.ID, began: at}, append(outs, event.TurnRequest{
+		TurnID: turnID(in.ID), MessageID: in.ID, Content: in.Content, Timestamp: event.MillisOf(at),
+	})
+}
+
+// turnID is derived, so that a replay gives the same bytes.
+func turnID(message string) string { return "turn_" + message }
+
+func (t turn) spend(price Pricer, u event.Usage) turn {
+	t.usage = t.usage.Add(u)
+	if price == nil || t.unpriced {
+		t.unpriced = true
+		return t
+	}
+	p, known := price(t.model)
+	cost, sensible := p.Cost(u)
+	t.cost += cost
+	t.unpriced = !known || !sensible
+	return t
+}
+
+func (t turn) response(at time.Time) event.TurnResponse {
+	r := event.TurnResponse{
+		TurnID: turnID(t.message), MessageID: t.message,
+		DurationMs: at.Sub(t.began).Milliseconds(),
+		Usage:      t.usage, Model: t.model, StopReason: t.stop,
+		ToolCalls: t.calls, Messages: t.messages, Timestamp: event.MillisOf(at),
+	}
+	if !t.first.IsZero() {
+		r.TimeToFirstTokenMs = new(t.first.Sub(t.began).Milliseconds())
+	}
+	if !t.unpriced && t.usage != (event.Usage{}) {
+		r.CostUSD = new(t.cost)
+	}
+	return r
+}
