@@ -1,0 +1,144 @@
+package text_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"agentx/tui/text"
+)
+
+func TestClean(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"prose stays", "Grüße, 世界!\n\tnaïve", "Grüße, 世界!\n\tnaïve"},
+		{"a window title", "\x1b]0;owned\x07", "␛]0;owned␇"},
+		{"the clipboard, in one byte", "\u009d52;c;eA==\u009c", `\x9d52;c;eA==\x9c`},
+		{"C1 as a raw byte", "a\x9b2J", "a\ufffd2J"},
+		{"overwriting a line", "rm -rf /\rls", "rm -rf /␍ls"},
+		{"a text from Windows", "one\r\ntwo\r\n", "one\ntwo\n"},
+		{"NUL, backspace, delete", "a\x00b\bc\x7f", "a␀b␈c␡"},
+		{"a reversed file name", "invoice\u202efdp.exe", "invoice<U+202E>fdp.exe"},
+		{"isolates and marks", "\u2066a\u2069\u200e", "<U+2066>a<U+2069><U+200E>"},
+		{"zero width", "pass\u200bword\ufeff", "pass<U+200B>word<U+FEFF>"},
+		{"a word in tags", "hi\U000e0041\U000e0042", "hi<U+E0041><U+E0042>"},
+		{"bytes in variation selectors", "a\ufe00\U000e0101", "a<U+FE00><U+E0101>"},
+		{"bytes behind an emoji", "😀\ufe0f\ufe0f", "😀\ufe0f<U+FE0F>"},
+		{"a family", "👨\u200d👩\u200d👧", "👨\u200d👩\u200d👧"},
+		{"a heart, a keycap, a tone", "❤\ufe0f 1\ufe0f\u20e3 👍🏽", "❤\ufe0f 1\ufe0f\u20e3 👍🏽"},
+		{"Persian with its joiner", "می\u200cخواهم", "می\u200cخواهم"},
+		{"a joiner between letters", "a\u200db", "a<U+200D>b"},
+		{"line separators", "a\u2028b\u2029", "a<U+2028>b<U+2029>"},
+		{"a tower of marks", "a" + strings.Repeat("\u0301", 40) + "b", "a" + strings.Repeat("\u0301", 8) + "b"},
+		{"broken UTF-8", "a\xffb\xe4\xb8", "a\ufffdb\ufffd\ufffd"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := text.Clean(c.in); got != c.want {
+				t.Errorf("Clean(%q) = %q, want %q", c.in, got, c.want)
+			}
+		})
+	}
+}
+
+func TestCleanTextCostsNothing(t *testing.T) {
+	s := strings.Repeat("Ein Satz mit Umlauten: äöü, 世界, 👨\u200d👩\u200d👧.\n", 50)
+	if n := testing.AllocsPerRun(100, func() { text.Clean(s) }); n != 0 {
+		t.Errorf("Clean of clean text allocates %v times, want 0", n)
+	}
+}
+
+func TestLine(t *testing.T) {
+	if got, want := text.Line("one\ntwo\tthree\x1b[2J"), "one two three␛[2J"; got != want {
+		t.Errorf("Line = %q, want %q", got, want)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	for _, c := range []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"short", 10, "short"},
+		{"a longer line", 8, "a longe…"},
+		{"世界世界", 5, "世界…"},
+		{"👨\u200d👩\u200d👧 family", 4, "👨\u200d👩\u200d👧 …"},
+		{"x", 0, ""},
+	} {
+		if got := text.Truncate(c.in, c.width); got != c.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+		}
+	}
+}
+
+// hostile draws text in which what matters is common.
+func hostile() *rapid.Generator[string] {
+	pieces := []string{"a", "word ", "\n", "\r", "\t", "\x1b", "\x1b]52;c;", "\x07", "\u009b", "\x9b", "\xff", "\xe4", "\xb8\x96", "世", "é", "\u0301",
+		"\u200d", "\u200c", "\ufe0f", "👩", "🏽", "\u202e", "\u2066", "\u200b", "\U000e0041", "1", "\u20e3", "م", "\x00", "\x7f"}
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "pieces"), "")
+	})
+}
+
+func TestPiecesAreCleanedLikeTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := hostile().Draw(t, "text")
+		var c text.Cleaner
+		var b strings.Builder
+		for rest := s; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
+			b.WriteString(c.Feed(rest[:n]))
+			rest = rest[n:]
+		}
+		b.WriteString(c.Flush())
+		if got, want := b.String(), text.Clean(s); got != want {
+			t.Fatalf("in pieces %q, whole %q", got, want)
+		}
+	})
+}
+
+func TestWrapKeepsTheWidth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, width := text.Clean(hostile().Draw(t, "text")), rapid.IntRange(1, 30).Draw(t, "width")
+		for _, line := range text.Wrap(strings.ReplaceAll(s, "\t", " "), width) {
+			if w := text.Width(line); w > width {
+				t.Fatalf("%q takes %d cells of %d", line, w, width)
+			}
+		}
+	})
+}
+
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"plain", "\x1b]0;x\x07", "\u009b2J", "a\u202e", "\xe4\xb8", "👩\u200d🏽", "\r\n\r"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once := text.Clean(s)
+		if twice := text.Clean(once); twice != once {
+			t.Errorf("Clean(%q) = %q, cleaned again %q", s, once, twice)
+		}
+		if !utf8.ValidString(once) {
+			t.Errorf("Clean(%q) = %q is not UTF-8", s, once)
+		}
+		for _, r := range once {
+			if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+				t.Errorf("Clean(%q) = %q has control %U", s, once, r)
+			}
+		}
+	})
+}
+
+func BenchmarkClean(b *testing.B) {
+	for name, s := range map[string]string{
+		"ascii": strings.Repeat("the quick brown fox jumps\n", 40),
+		"cjk":   strings.Repeat("世界,你好。\n", 40),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			for b.Loop() {
+				text.Clean(s)
+			}
+		})
+	}
+}
