@@ -86,10 +86,17 @@ func (e Engine) Receive(ctx context.Context, req Request) error {
 			failed = errors.Join(failed, err)
 			break
 		}
-		for i, p := range e.Presenters {
-			if err := present(shown, p, req.Agent, ev); err != nil {
-				failed = errors.Join(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
-			}
+		failed = errors.Join(failed, e.show(shown, req.Agent, ev))
+	}
+	return failed
+}
+
+// show presents one event to everybody.
+func (e Engine) show(ctx context.Context, id event.AgentID, ev event.Event) error {
+	var failed error
+	for i, p := range e.Presenters {
+		if err := present(ctx, p, id, ev); err != nil {
+			failed = errors.Join(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
 		}
 	}
 	return failed

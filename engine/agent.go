@@ -1,0 +1,398 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"agentx/engine/event"
+)
+
+// What a message to an agent can fail with, beside its answer.
+var (
+	ErrDestroyed = errors.New("the agent is destroyed")
+	ErrWithdrawn = errors.New("the message was taken back before its turn")
+)
+
+// An Agent is a small stateful shell around an [Engine]: it queues messages
+// while one is answered, knows what it is doing, and lets others listen,
+// interfere and interrupt. Make one with [NewAgent]. Seeds: AgentEngine.
+//
+// Its methods may be called from any goroutine, and from its own handlers.
+type Agent struct {
+	config   AgentConfig
+	handlers handlers
+	phase    atomic.Int64
+	minted   atomic.Int64
+
+	mu           sync.Mutex
+	running      bool
+	waiting      []*ticket
+	interrupt    context.CancelCauseFunc // of the running answer
+	destroyed    bool
+	idle         chan struct{} // closed when a destroyed agent has come to rest
+	middleware   []*Middleware
+	interceptors []*Interceptor
+	onDestroy    []*func()
+}
+
+// An AgentConfig says what an agent is made of.
+type AgentConfig struct {
+	ID      event.AgentID
+	Created time.Time
+	Engine  Engine
+
+	// Request completes the request for a message: model, options, history.
+	// Nil asks with the message alone.
+	Request func(context.Context, event.UserMessage) (Request, error)
+
+	// NewID names messages that come as text. Nil counts them.
+	NewID func() string
+}
+
+// A Middleware stands around the answer to a message. It calls next to have it
+// answered, with whatever message it likes, or does not.
+type Middleware func(ctx context.Context, m event.UserMessage, next func(context.Context, event.UserMessage) error) error
+
+// An Interceptor sees every event before presenters and handlers do. It may
+// rewrite it, or drop it by returning false.
+type Interceptor func(event.Event) (event.Event, bool)
+
+// NewAgent returns an agent that is idle and ready.
+func NewAgent(c AgentConfig) *Agent {
+	return &Agent{config: c, idle: make(chan struct{})}
+}
+
+// ID returns the agent's id.
+func (a *Agent) ID() event.AgentID { return a.config.ID }
+
+// Created returns when the agent was made.
+func (a *Agent) Created() time.Time { return a.config.Created }
+
+// Phase returns what the agent is doing.
+func (a *Agent) Phase() Phase { return Phase(a.phase.Load()) }
+
+// Queue returns the messages that wait for the running answer, oldest first.
+func (a *Agent) Queue() []event.UserMessage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	queue := make([]event.UserMessage, len(a.waiting))
+	for i, t := range a.waiting {
+		queue[i] = t.message
+	}
+	return queue
+}
+
+// Say is Receive with a text.
+func (a *Agent) Say(ctx context.Context, text string) error {
+	m := event.UserMessage{ID: a.newID(), Content: event.Say(text)}
+	if now := a.config.Engine.Now; now != nil {
+		m.Timestamp = event.MillisOf(now())
+	}
+	return a.Receive(ctx, m)
+}
+
+func (a *Agent) newID() string {
+	if a.config.NewID != nil {
+		return a.config.NewID()
+	}
+	return string(a.config.ID) + "_" + strconv.FormatInt(a.minted.Add(1), 10)
+}
+
+// Receive answers a message, after those that came before it, and returns when
+// the answer has ended. A message that waits is announced as
+// conversation_queued. A failed answer does not hinder the next.
+func (a *Agent) Receive(ctx context.Context, m event.UserMessage) error {
+	t, err := a.enter(m)
+	if err != nil {
+		return err
+	}
+	if t != nil {
+		a.dispatch(ctx, event.Event{At: a.config.Engine.now(), Data: event.ConversationQueued{MessageID: m.ID}})
+		if err := a.await(ctx, t); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := a.begin(cancel); err != nil {
+		a.leave()
+		return err
+	}
+	defer a.leave()
+	return a.onion()(ctx, m)
+}
+
+// A ticket is a place in the queue. Its channel is closed when its turn comes,
+// after err has been set where it never will.
+type ticket struct {
+	message event.UserMessage
+	called  chan struct{}
+	err     error
+}
+
+// enter begins at once where nothing runs, and returns a ticket where something
+// does.
+func (a *Agent) enter(m event.UserMessage) (*ticket, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.destroyed:
+		return nil, ErrDestroyed
+	case !a.running:
+		a.running = true
+		return nil, nil
+	}
+	t := &ticket{message: m, called: make(chan struct{})}
+	a.waiting = append(a.waiting, t)
+	return t, nil
+}
+
+func (a *Agent) await(ctx context.Context, t *ticket) error {
+	select {
+	case <-t.called:
+		return t.err
+	case <-ctx.Done():
+		if a.withdraw(t, context.Cause(ctx)) {
+			return t.err
+		}
+		<-t.called // the turn came at the same moment
+		if t.err == nil {
+			a.leave()
+		}
+		return context.Cause(ctx)
+	}
+}
+
+// withdraw takes t out of the queue, if it is still there.
+func (a *Agent) withdraw(t *ticket, why error) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, w := range a.waiting {
+		if w == t {
+			a.waiting = append(a.waiting[:i:i], a.waiting[i+1:]...)
+			t.err = why
+			close(t.called)
+			return true
+		}
+	}
+	return false
+}
+
+// TakeBack removes a message that still waits; its Receive returns ErrWithdrawn.
+func (a *Agent) TakeBack(id string) (event.UserMessage, bool) {
+	a.mu.Lock()
+	var found *ticket
+	for _, t := range a.waiting {
+		if t.message.ID == id {
+			found = t
+		}
+	}
+	a.mu.Unlock()
+	if found == nil || !a.withdraw(found, ErrWithdrawn) {
+		return event.UserMessage{}, false
+	}
+	return found.message, true
+}
+
+func (a *Agent) begin(cancel context.CancelCauseFunc) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.destroyed {
+		return ErrDestroyed
+	}
+	a.interrupt = cancel
+	return nil
+}
+
+// leave lets the next message in.
+func (a *Agent) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.interrupt = nil
+	if len(a.waiting) > 0 {
+		next := a.waiting[0]
+		a.waiting = a.waiting[1:]
+		close(next.called)
+		return
+	}
+	a.running = false
+	if a.destroyed {
+		close(a.idle)
+	}
+}
+
+// onion is the answer inside its middleware, the first that was used outermost.
+func (a *Agent) onion() func(context.Context, event.UserMessage) error {
+	a.mu.Lock()
+	layers := a.middleware
+	a.mu.Unlock()
+	next := a.answer
+	for i := len(layers) - 1; i >= 0; i-- {
+		layer, inner := *layers[i], next
+		next = func(ctx context.Context, m event.UserMessage) error { return layer(ctx, m, inner) }
+	}
+	return next
+}
+
+func (a *Agent) answer(ctx context.Context, m event.UserMessage) error {
+	req := Request{Agent: a.config.ID, Created: a.config.Created, Message: m}
+	if a.config.Request != nil {
+		var err error
+		if req, err = a.config.Request(ctx, m); err != nil {
+			return err
+		}
+	}
+	var failed error
+	shown := context.WithoutCancel(ctx)
+	for ev, err := range a.config.Engine.Events(ctx, req) {
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		failed = errors.Join(failed, a.dispatch(shown, ev))
+	}
+	return failed
+}
+
+// dispatch shows one event: interceptors, then presenters, then handlers.
+func (a *Agent) dispatch(ctx context.Context, ev event.Event) error {
+	change := a.fold(ev.Data)
+	a.mu.Lock()
+	interceptors := a.interceptors
+	a.mu.Unlock()
+	kept := true
+	for _, f := range interceptors {
+		if ev, kept = (*f)(ev); !kept {
+			break
+		}
+	}
+	var failed error
+	if kept {
+		failed = a.config.Engine.show(ctx, a.config.ID, ev)
+		failed = errors.Join(failed, a.handlers.tell(ev))
+	}
+	if change != nil {
+		failed = errors.Join(failed, a.handlers.changed(*change))
+	}
+	return failed
+}
+
+// fold follows the phase, and returns the change if there is one.
+func (a *Agent) fold(d event.Data) *PhaseChange {
+	e, ok := d.(event.State)
+	if !ok {
+		return nil
+	}
+	prev := a.Phase()
+	next := prev.Next(e)
+	if next == prev {
+		return nil
+	}
+	a.phase.Store(int64(next))
+	return &PhaseChange{Prev: prev, Current: next}
+}
+
+// Interrupt stops the running answer; what came of it is kept. It reports
+// whether there was one.
+func (a *Agent) Interrupt(why event.InterruptReason) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.interrupt == nil {
+		return false
+	}
+	a.interrupt(Interrupt(why))
+	return true
+}
+
+// Destroy interrupts the agent, refuses what waits and all that comes, and
+// returns when it has come to rest or ctx is done. Its handlers are then gone.
+func (a *Agent) Destroy(ctx context.Context) error {
+	first, told := a.condemn()
+	if first {
+		for _, f := range told {
+			(*f)()
+		}
+	}
+	select {
+	case <-a.idle:
+		a.handlers.clear()
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// condemn marks the agent destroyed. It reports whether it was the first to.
+func (a *Agent) condemn() (first bool, told []*func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.destroyed {
+		return false, nil
+	}
+	a.destroyed = true
+	for _, t := range a.waiting {
+		t.err = ErrDestroyed
+		close(t.called)
+	}
+	a.waiting = nil
+	if a.interrupt != nil {
+		a.interrupt(Interrupt(event.BySystem))
+	}
+	if !a.running {
+		close(a.idle)
+	}
+	told, a.onDestroy = a.onDestroy, nil
+	return true, told
+}
+
+// Destroyed reports whether the agent can receive no more.
+func (a *Agent) Destroyed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.destroyed
+}
+
+// OnReady calls f as soon as the agent can receive, which it can from the
+// beginning, unless it is destroyed.
+func (a *Agent) OnReady(f func()) {
+	if !a.Destroyed() {
+		f()
+	}
+}
+
+// OnDestroy calls f when the agent is destroyed.
+func (a *Agent) OnDestroy(f func()) (stop func()) { return enlist(a, &a.onDestroy, f) }
+
+// Use puts m around the answers to come, inside the middleware already used.
+func (a *Agent) Use(m Middleware) (stop func()) { return enlist(a, &a.middleware, m) }
+
+// Intercept lets f see every event first, after the interceptors already there.
+func (a *Agent) Intercept(f Interceptor) (stop func()) { return enlist(a, &a.interceptors, f) }
+
+// enlist adds f to a list of the agent's. Lists that were handed out stay as
+// they were.
+func enlist[F any](a *Agent, to *[]*F, f F) (stop func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	entry := &f
+	*to = append((*to)[:len(*to):len(*to)], entry)
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		*to = without(*to, entry)
+	}
+}
+
+// without returns a new list that lacks v.
+func without[T comparable](all []T, v T) []T {
+	var rest []T
+	for _, e := range all {
+		if e != v {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}

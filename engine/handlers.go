@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"agentx/engine/event"
+)
+
+// On calls f with every event of the given types, or with every event where
+// none is given.
+func (a *Agent) On(f func(event.Event), types ...string) (stop func()) {
+	if len(types) == 0 {
+		return a.handlers.add(f, everything)
+	}
+	return a.handlers.add(f, types...)
+}
+
+// OnEach calls with every event the function that stands under its type.
+func (a *Agent) OnEach(byType map[string]func(event.Event)) (stop func()) {
+	var stops []func()
+	for name, f := range byType {
+		stops = append(stops, a.handlers.add(f, name))
+	}
+	return all(stops)
+}
+
+// A Reaction is a function of one kind of data. See [To].
+type Reaction struct {
+	types []string
+	f     func(event.Event)
+}
+
+// To reacts to D, a type or a layer:
+//
+//	agent.React(engine.To(func(d event.TextDelta) { … }), engine.To(func(t event.Turn) { … }))
+func To[D event.Data](f func(D)) Reaction {
+	return Reaction{[]string{typeName[D]()}, func(e event.Event) {
+		if d, ok := e.Data.(D); ok {
+			f(d)
+		}
+	}}
+}
+
+// typeName is the wire name of a type; a layer is looked for in everything.
+func typeName[D event.Data]() string {
+	if reflect.TypeFor[D]().Kind() == reflect.Interface {
+		return everything
+	}
+	var d D
+	return d.Type()
+}
+
+// React calls each reaction with what it reacts to.
+func (a *Agent) React(rs ...Reaction) (stop func()) {
+	var stops []func()
+	for _, r := range rs {
+		stops = append(stops, a.handlers.add(r.f, r.types...))
+	}
+	return all(stops)
+}
+
+// OnPhase calls f when the agent begins to do something else.
+func (a *Agent) OnPhase(f func(PhaseChange)) (stop func()) {
+	return a.handlers.addPhase(f)
+}
+
+func all(stops []func()) func() {
+	return func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}
+}
+
+// everything is the type under which handlers of all events stand.
+const everything = ""
+
+// handlers are functions by the type of event that they want: found in
+// constant time, without a lock.
+type handlers struct {
+	mu    sync.Mutex // held by those who change the table
+	table atomic.Pointer[table]
+}
+
+// A table is never changed, only replaced.
+type table struct {
+	byType map[string][]*func(event.Event)
+	phase  []*func(PhaseChange)
+}
+
+func (h *handlers) add(f func(event.Event), types ...string) (stop func()) {
+	h.replace(func(t *table) {
+		for _, name := range types {
+			t.byType[name] = append(t.byType[name][:len(t.byType[name]):len(t.byType[name])], &f)
+		}
+	})
+	return func() {
+		h.replace(func(t *table) {
+			for _, name := range types {
+				t.byType[name] = without(t.byType[name], &f)
+			}
+		})
+	}
+}
+
+func (h *handlers) addPhase(f func(PhaseChange)) (stop func()) {
+	h.replace(func(t *table) { t.phase = append(t.phase[:len(t.phase):len(t.phase)], &f) })
+	return func() { h.replace(func(t *table) { t.phase = without(t.phase, &f) }) }
+}
+
+func (h *handlers) clear() { h.table.Store(nil) }
+
+func (h *handlers) replace(change func(*table)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := &table{byType: map[string][]*func(event.Event){}}
+	if t := h.table.Load(); t != nil {
+		next.byType, next.phase = maps.Clone(t.byType), t.phase
+	}
+	change(next)
+	h.table.Store(next)
+}
+
+// tell calls the handlers of e's type and those of everything.
+func (h *handlers) tell(e event.Event) error {
+	t := h.table.Load()
+	if t == nil {
+		return nil
+	}
+	var failed error
+	for _, f := range t.byType[e.Data.Type()] {
+		failed = errors.Join(failed, safely(*f, e))
+	}
+	for _, f := range t.byType[everything] {
+		failed = errors.Join(failed, safely(*f, e))
+	}
+	return failed
+}
+
+func (h *handlers) changed(c PhaseChange) error {
+	t := h.table.Load()
+	if t == nil {
+		return nil
+	}
+	var failed error
+	for _, f := range t.phase {
+		failed = errors.Join(failed, safely(*f, c))
+	}
+	return failed
+}
+
+// safely calls f, and makes an error of a panic.
+func safely[T any](f func(T), v T) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("handler panicked: %v", p)
+		}
+	}()
+	f(v)
+	return nil
+}
