@@ -20,7 +20,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(wire{e.Data.Type(), e.At.UnixMilli(), data})
+	return Marshal(wire{e.Data.Type(), e.At.UnixMilli(), data})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. A type that it does not know
@@ -46,7 +46,7 @@ func MarshalData(d Data) ([]byte, error) {
 		}
 		return u.Raw, nil
 	}
-	return marshal(d)
+	return Marshal(d)
 }
 
 // UnmarshalData reads the data of an event of the type that name says. Of a
@@ -142,9 +142,9 @@ func decode[D Data](b []byte) (Data, error) {
 	return d, err
 }
 
-// marshal is json.Marshal without escapes for HTML: what was said reads as it
+// Marshal is json.Marshal without escapes for HTML: what was said reads as it
 // was said.
-func marshal(v any) ([]byte, error) {
+func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -158,7 +158,7 @@ func marshal(v any) ([]byte, error) {
 
 func (m UserMessage) MarshalJSON() ([]byte, error) {
 	type plain UserMessage
-	return marshal(struct {
+	return Marshal(struct {
 		Role string `json:"role"`
 		plain
 	}{RoleUser, plain(m)})
@@ -166,7 +166,7 @@ func (m UserMessage) MarshalJSON() ([]byte, error) {
 
 func (m AssistantMessage) MarshalJSON() ([]byte, error) {
 	type plain AssistantMessage
-	return marshal(struct {
+	return Marshal(struct {
 		Role string `json:"role"`
 		plain
 	}{RoleAssistant, plain(m)})
@@ -174,7 +174,7 @@ func (m AssistantMessage) MarshalJSON() ([]byte, error) {
 
 func (m ToolCallMessage) MarshalJSON() ([]byte, error) {
 	type plain ToolCallMessage
-	return marshal(struct {
+	return Marshal(struct {
 		Role string `json:"role"`
 		plain
 	}{RoleAssistant, plain(m)})
@@ -182,7 +182,7 @@ func (m ToolCallMessage) MarshalJSON() ([]byte, error) {
 
 func (m ToolResultMessage) MarshalJSON() ([]byte, error) {
 	type plain ToolResultMessage
-	return marshal(struct {
+	return Marshal(struct {
 		Role string `json:"role"`
 		plain
 	}{RoleTool, plain(m)})
@@ -190,7 +190,7 @@ func (m ToolResultMessage) MarshalJSON() ([]byte, error) {
 
 func (m ErrorMessage) MarshalJSON() ([]byte, error) {
 	type plain ErrorMessage
-	return marshal(struct {
+	return Marshal(struct {
 		Role string `json:"role"`
 		plain
 	}{RoleError, plain(m)})

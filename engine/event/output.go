@@ -58,9 +58,9 @@ func (o Output) MarshalJSON() ([]byte, error) {
 	switch o.Kind {
 	case OutputText:
 		t.Type = "text"
-		t.Value, err = marshal(o.Text)
+		t.Value, err = Marshal(o.Text)
 	case OutputError:
-		t.Value, err = marshal(o.Text)
+		t.Value, err = Marshal(o.Text)
 	case OutputJSON:
 		t.Value = o.JSON
 	case OutputDenied:
@@ -73,7 +73,7 @@ func (o Output) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(t)
+	return Marshal(t)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -116,16 +116,16 @@ func (r ToolResult) MarshalJSON() ([]byte, error) {
 	w := toolResult{ToolCallID: r.ToolCallID, IsError: r.IsError}
 	switch r.Result.Kind {
 	case OutputText, OutputError:
-		w.Result, err = marshal(r.Result.Text)
+		w.Result, err = Marshal(r.Result.Text)
 	case OutputJSON:
 		w.Result = r.Result.JSON
 	default:
-		w.Result, err = marshal(r.Result)
+		w.Result, err = Marshal(r.Result)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return marshal(w)
+	return Marshal(w)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.

@@ -115,7 +115,7 @@ func (p *Parts) UnmarshalJSON(b []byte) (err error) {
 func (c Content) MarshalJSON() ([]byte, error) {
 	if len(c) == 1 {
 		if t, ok := c[0].(Text); ok {
-			return marshal(t.Text)
+			return Marshal(t.Text)
 		}
 	}
 	return marshalParts(c)
@@ -134,7 +134,7 @@ func marshalParts(parts []Part) ([]byte, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		data, err := marshal(p)
+		data, err := Marshal(p)
 		if err != nil {
 			return nil, err
 		}
