@@ -1,0 +1,382 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// tableKeys are the keys that hold tables and what reads each.
+func tableKeys() map[string]func(*Config, document, any) error {
+	return map[string]func(*Config, document, any) error{
+		"aliases":   (*Config).readAliases,
+		"keys":      (*Config).readBindings,
+		"providers": (*Config).readProviders,
+		"models":    (*Config).readModels,
+		"mcp":       (*Config).readMCP,
+		"profiles":  (*Config).readProfiles,
+	}
+}
+
+// each calls read for every key of the table at path, in the file's order.
+func each(d document, v any, path []string, read func(key string, v any, path []string) error) error {
+	table, err := asTable(v)
+	if err != nil {
+		return d.wrong(err, path...)
+	}
+	for _, key := range d.keys(table, path...) {
+		if err := read(key, table[key], append(slices.Clip(path), key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field is one key of a fixed table.
+type field struct {
+	key  string
+	read func(v any) error
+}
+
+// readFields reads a table of fixed keys; others are warned of.
+func (c *Config) readFields(d document, v any, path []string, fields []field) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.key)
+	}
+	return each(d, v, path, func(key string, v any, path []string) error {
+		i := slices.Index(names, key)
+		if i < 0 {
+			c.unknown(d, names, path...)
+			return nil
+		}
+		if err := fields[i].read(v); err != nil {
+			return d.wrong(err, path...)
+		}
+		c.origins[dotted(path)] = Origin{d.layer, d.where(path...)}
+		return nil
+	})
+}
+
+func (c *Config) readAliases(d document, v any) error {
+	return each(d, v, []string{"aliases"}, func(key string, v any, path []string) error {
+		name, err := asText(v)
+		if err == nil {
+			err = line(name)
+		}
+		if err == nil && (strings.Contains(key, "/") || key == "" || key == string(Guide)) {
+			err = errors.New("an alias has a name of its own, without /")
+		}
+		if err != nil {
+			return d.wrong(err, path...)
+		}
+		c.Aliases[key] = name
+		c.origins[dotted(path)] = Origin{d.layer, d.where(path...)}
+		return nil
+	})
+}
+
+// readBindings reads [keys]: action = "ctrl+x", a list of such, or "none".
+func (c *Config) readBindings(d document, v any) error {
+	return each(d, v, []string{"keys"}, func(key string, v any, path []string) error {
+		if s, ok := v.(string); ok {
+			v = []any{s}
+		}
+		keys, err := asList(v)
+		if err != nil {
+			return d.wrong(err, path...)
+		}
+		c.Bindings[key] = slices.DeleteFunc(keys, func(k string) bool { return k == "none" || k == "" })
+		c.origins[dotted(path)] = Origin{d.layer, d.where(path...)}
+		return nil
+	})
+}
+
+func (c *Config) readProviders(d document, v any) error {
+	return each(d, v, []string{"providers"}, func(name string, v any, path []string) error {
+		if err := checkProviderName(name); err != nil {
+			return d.wrong(err, path...)
+		}
+		p, err := c.readProvider(d, name, v, path)
+		if err != nil {
+			return err
+		}
+		if p.BaseURL == "" {
+			return d.wrong(errors.New("base_url is missing"), path...)
+		}
+		c.Providers[name] = p
+		return nil
+	})
+}
+
+func checkProviderName(name string) error {
+	if name == string(Guide) {
+		return errors.New("this name belongs to the built-in guide")
+	}
+	for _, r := range name {
+		if !('a' <= r && r <= 'z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
+			return errors.New("the name of a provider has lower-case letters, digits, - _ and . only")
+		}
+	}
+	if name == "" || len(name) > 64 {
+		return errors.New("the name of a provider has 1 to 64 characters")
+	}
+	return nil
+}
+
+// readProvider reads a table over the built-in provider of its name, if there is one.
+func (c *Config) readProvider(d document, name string, v any, path []string) (Provider, error) {
+	p := Provider{Name: name, Protocol: OpenAI}
+	for _, built := range BuiltInProviders() {
+		if built.Name == name {
+			p = built
+		}
+	}
+	p.configured = true
+	err := c.readFields(d, v, path, []field{
+		{"base_url", func(v any) error { return readURL(&p, dotted(append(slices.Clip(path), "base_url")), v) }},
+		{"protocol", func(v any) error { return readProtocol(&p.Protocol, v) }},
+		{"key_env", func(v any) error { return readVariables(&p.KeyEnv, v) }},
+		{"key_command", func(v any) error { return readCommand(&p.KeyCommand, v) }},
+		{"headers", func(v any) error { return readHeaders(&p.Headers, v) }},
+		{"models", func(v any) (err error) { p.Models, err = asList(v); return err }},
+		{"default_model", func(v any) (err error) {
+			if p.Default, err = asText(v); err == nil {
+				err = line(p.Default)
+			}
+			return err
+		}},
+	})
+	if !p.BuiltIn {
+		p.NeedsKey = len(p.KeyEnv) > 0 || len(p.KeyCommand) > 0
+	}
+	if p.Default == "" && len(p.Models) > 0 {
+		p.Default = p.Models[0]
+	}
+	return p, err
+}
+
+func readURL(p *Provider, field string, v any) error {
+	raw, err := asText(v)
+	if err != nil {
+		return err
+	}
+	url, err := checkURL(field, raw)
+	if inner, ok := errors.AsType[*Error](err); ok {
+		return inner.Err // the place in the file names the field
+	}
+	p.BaseURL, p.urlFrom = url, field
+	return nil
+}
+
+func readProtocol(to *Protocol, v any) error {
+	s, err := asText(v)
+	if err != nil {
+		return err
+	}
+	names := []string{string(OpenAI), string(Anthropic), string(Responses), string(Gemini), string(Ollama)}
+	if !slices.Contains(names, s) {
+		return fmt.Errorf("%q is none of %s%s", s, strings.Join(names, ", "), meant(s, names))
+	}
+	*to = Protocol(s)
+	return nil
+}
+
+func readVariables(to *[]string, v any) error {
+	if s, ok := v.(string); ok {
+		v = []any{s}
+	}
+	names, err := asList(v)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !isVariable(name) {
+			return errors.New("want the name of an environment variable, not a key") // and the text is not shown: it may be a key
+		}
+	}
+	*to = names
+	return nil
+}
+
+func isVariable(name string) bool {
+	for i, r := range name {
+		if !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '_' || i > 0 && '0' <= r && r <= '9') {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 128
+}
+
+// readCommand reads a program with its arguments: a list, or text that is split at spaces outside quotes.
+func readCommand(to *[]string, v any) error {
+	var words []string
+	var err error
+	if s, ok := v.(string); ok {
+		words, err = split(s)
+	} else {
+		words, err = asList(v)
+	}
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 || words[0] == "" {
+		return errors.New("names no program")
+	}
+	if program := words[0]; !filepath.IsAbs(program) && filepath.Base(program) != program {
+		return fmt.Errorf("%q depends on the working folder: give the whole path, or a name that is in PATH", program)
+	}
+	*to = words
+	return nil
+}
+
+// split takes a command apart at its spaces; quotes keep words together. Nothing is expanded.
+func split(s string) ([]string, error) {
+	if err := line(s); err != nil {
+		return nil, err
+	}
+	var words []string
+	var word strings.Builder
+	var quote rune
+	in := false
+	for _, r := range s {
+		switch {
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '"' || r == '\''):
+			quote, in = r, true
+		case quote == 0 && r == ' ':
+			if in {
+				words = append(words, word.String())
+			}
+			word.Reset()
+			in = false
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, errors.New("a quote is not closed")
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+func readHeaders(to *map[string]string, v any) error {
+	headers, err := readTexts(v)
+	if err != nil {
+		return err
+	}
+	for name, value := range headers {
+		if !isToken(name) {
+			return fmt.Errorf("%q is not the name of a header", name)
+		}
+		if err := line(value); err != nil {
+			return fmt.Errorf("header %s %w", name, err)
+		}
+	}
+	*to = headers
+	return nil
+}
+
+func isToken(name string) bool {
+	for _, r := range name {
+		if r > '~' || !bare(byte(r)) && !strings.ContainsRune("!#$%&'*+.^`|~", r) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func readTexts(v any) (map[string]string, error) {
+	table, err := asTable(v)
+	if err != nil {
+		return nil, err
+	}
+	texts := make(map[string]string, len(table))
+	for key, v := range table {
+		if texts[key], err = asText(v); err != nil {
+			return nil, fmt.Errorf("%q: %w", key, err)
+		}
+	}
+	return texts, nil
+}
+
+// readModels reads [models."name"]: prices in USD per million tokens, windows in tokens.
+func (c *Config) readModels(d document, v any) error {
+	return each(d, v, []string{"models"}, func(name string, v any, path []string) error {
+		o := c.Models[name]
+		price := func(to **float64) func(any) error {
+			return func(v any) error {
+				x, err := asNumber(v, 0, 100_000)
+				*to = &x
+				return err
+			}
+		}
+		tokens := func(to **int) func(any) error {
+			return func(v any) error {
+				n, err := asWhole(v, 1, 1_000_000_000)
+				*to = &n
+				return err
+			}
+		}
+		err := c.readFields(d, v, path, []field{
+			{"input", price(&o.Input)}, {"output", price(&o.Output)},
+			{"cache_read", price(&o.CacheRead)}, {"cache_write", price(&o.CacheWrite)},
+			{"context", tokens(&o.Context)}, {"max_output", tokens(&o.MaxOutput)},
+		})
+		c.Models[name] = o
+		return err
+	})
+}
+
+func (c *Config) readMCP(d document, v any) error {
+	return each(d, v, []string{"mcp"}, func(name string, v any, path []string) error {
+		var s MCPServer
+		err := c.readFields(d, v, path, []field{
+			{"command", func(v any) error { return readCommand(&s.Command, v) }},
+			{"url", func(v any) error {
+				raw, err := asText(v)
+				if err != nil {
+					return err
+				}
+				s.URL, err = checkURL("url", raw)
+				if inner, ok := errors.AsType[*Error](err); ok {
+					return inner.Err
+				}
+				return err
+			}},
+			{"env", func(v any) (err error) { s.Env, err = readTexts(v); return err }},
+			{"headers", func(v any) error { return readHeaders(&s.Headers, v) }},
+			{"disabled", func(v any) (err error) { s.Disabled, err = asBool(v); return err }},
+		})
+		if err == nil && (len(s.Command) == 0) == (s.URL == "") {
+			err = d.wrong(errors.New("want either command or url"), path...)
+		}
+		if err == nil && plainText(s.URL) && len(s.Headers) > 0 {
+			err = d.wrong(fmt.Errorf("headers over http: %w", ErrUnencrypted), path...)
+		}
+		c.MCP[name] = s
+		return err
+	})
+}
+
+// readProfiles checks every profile, so that a mistake shows before the profile is needed.
+func (c *Config) readProfiles(d document, v any) error {
+	return each(d, v, []string{"profiles"}, func(name string, v any, path []string) error {
+		table, err := asTable(v)
+		if err != nil {
+			return d.wrong(err, path...)
+		}
+		d.layer = Profile
+		trial := defaults()
+		err = trial.layTable(d, table, path...)
+		c.Warnings = append(c.Warnings, trial.Warnings...)
+		return err
+	})
+}
