@@ -1,0 +1,191 @@
+// Package composer is where the user writes: an editor with a history, folded
+// pastes and slash words. It knows neither who reads the text nor where
+// drafts and histories are kept.
+package composer
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+)
+
+// Styles colour the composer. The zero value is plain.
+type Styles struct {
+	Prompt      lipgloss.Style // the mark before the first row, and the scroll marks
+	Text        lipgloss.Style
+	Placeholder lipgloss.Style
+	Chip        lipgloss.Style // a folded paste
+	Name, Help  lipgloss.Style // of a suggestion
+	Chosen      lipgloss.Style // the suggestion under the mark
+	Search      lipgloss.Style // the line of the history search
+}
+
+// Config is what does not change while one writes. The zero value works.
+type Config struct {
+	Styles      Styles
+	Prompt      string           // before the first row; "› " when empty
+	Placeholder string           // shown while there is no text
+	Busy        string           // shown instead while an answer runs
+	MaxRows     int              // rows of text before it scrolls; 10 when zero
+	Now         func() time.Time // time.Now when nil
+}
+
+// Command is a slash word that is offered while one types it.
+type Command struct {
+	Name string // without the slash
+	Help string
+}
+
+// Submit is a text that the user sent.
+type Submit struct {
+	Text  string // pastes unfolded
+	Slash bool   // its first word is a slash word that was typed by hand
+}
+
+// Entry is what a history should keep. A pasted slash gets a space before it,
+// so that recalling the entry makes no command of it.
+func (s Submit) Entry() string {
+	if !s.Slash && len(s.Text) > 0 && s.Text[0] == '/' {
+		return " " + s.Text
+	}
+	return s.Text
+}
+
+// Edit asks for the text to be opened in an editor; [Model.SetText] brings it back.
+type Edit struct{ Text string }
+
+// Notice is a sentence to show to the user.
+type Notice struct{ Text string }
+
+// Model is the composer. It is a value: an Update leaves the old one as it was.
+type Model struct {
+	config        Config
+	width, height int
+	blurred, busy bool
+
+	buf     buffer
+	chips   chips
+	changed int
+	goal    int // the column that up and down keep to, or -1
+	last    act // what the key before did, for what grows with repetition
+
+	undo, redo *past
+	ring       []kill
+	yanked     int // which of the ring was put in last
+	walk       walk
+	search     search
+	offer      offer
+	burst      burst
+
+	frame frame
+}
+
+// New returns an empty composer that is 80 columns wide and has the focus.
+func New(c Config) Model {
+	if c.Prompt == "" {
+		c.Prompt = "› "
+	}
+	if c.MaxRows <= 0 {
+		c.MaxRows = 10
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return Model{config: c, width: 80, height: 24, goal: -1}.lay()
+}
+
+// SetSize gives the columns and the most lines that View may take, suggestions included.
+func (m Model) SetSize(width, height int) Model {
+	m.width, m.height = max(width, 1), max(height, 1)
+	return m.lay()
+}
+
+// SetStyles changes the colours.
+func (m Model) SetStyles(s Styles) Model {
+	m.config.Styles = s
+	return m
+}
+
+// SetBusy says whether an answer runs; only the placeholder changes.
+func (m Model) SetBusy(busy bool) Model {
+	m.busy = busy
+	return m
+}
+
+// Focus takes keys again.
+func (m Model) Focus() Model {
+	m.blurred = false
+	return m
+}
+
+// Blur takes no keys and shows no caret.
+func (m Model) Blur() Model {
+	m.blurred = true
+	return m
+}
+
+// Focused says whether keys are taken.
+func (m Model) Focused() bool { return !m.blurred }
+
+// SetText replaces the text, as a draft or an editor brings it back; undo
+// restores what was there. A slash word in it counts as pasted.
+func (m Model) SetText(s string) Model {
+	m = m.save(other)
+	m.search = search{}
+	m.walk.at = 0
+	return m.fill(clean(s)).settle()
+}
+
+// Insert puts text at the caret as if it had been typed.
+func (m Model) Insert(s string) Model {
+	m = m.save(other)
+	m.buf = m.buf.insert(clean(s), true)
+	return m.settle()
+}
+
+// Text is the text as it would be sent.
+func (m Model) Text() string { return m.chips.unfold(m.buf.text()) }
+
+// Draft is what to keep in case of a crash; [Model.SetText] takes it.
+func (m Model) Draft() string { return m.Text() }
+
+// Empty says whether there is no text at all.
+func (m Model) Empty() bool { return m.buf.empty() }
+
+// Changed counts the changes of the text. A draft needs saving when it has moved.
+func (m Model) Changed() int { return m.changed }
+
+// Open says whether a list or a search is open, which Esc should close before anything else.
+func (m Model) Open() bool { return m.search.on || m.offer.open() }
+
+// Reset clears the text and forgets its undo; the kill ring stays.
+func (m Model) Reset() Model {
+	m.buf, m.undo, m.redo = buffer{}, nil, nil
+	m.chips = m.chips.only(m.ring)
+	m.search, m.walk.at, m.last = search{}, 0, none
+	return m.settle()
+}
+
+// Update takes a key or a paste. Out is nil, [Submit], [Edit] or [Notice].
+func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
+	if m.blurred {
+		return m, nil, nil
+	}
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		m, out := m.press(msg)
+		return m, out, nil
+	case tea.PasteMsg:
+		m, out := m.paste(msg.Content)
+		return m, out, nil
+	}
+	return m, nil, nil
+}
+
+// settle follows a change of the text: suggestions, counter and rows.
+func (m Model) settle() Model {
+	m.changed++
+	m.goal = -1
+	return m.suggest().lay()
+}
