@@ -117,8 +117,13 @@ func (p Prices) Lookup(provider, model string) (ModelInfo, bool) {
 	if ok {
 		info = parseModel(line)
 	}
-	for _, name := range []string{info.ID, model} {
-		for _, name := range []string{name, provider + "/" + name} {
+	return p.overridden(info, ok, model)
+}
+
+// overridden is info with the user's overrides by its id and by the names that it was asked for.
+func (p Prices) overridden(info ModelInfo, ok bool, names ...string) (ModelInfo, bool) {
+	for _, name := range append(names, info.ID) {
+		for _, name := range []string{name, info.Provider + "/" + name} {
 			if o, found := p.overrides[name]; found {
 				info, ok = o.over(info), true
 			}
@@ -131,12 +136,7 @@ func (p Prices) Lookup(provider, model string) (ModelInfo, bool) {
 func (p Prices) All() iter.Seq[ModelInfo] {
 	return func(yield func(ModelInfo) bool) {
 		for line := range strings.Lines(priceTable[body():]) {
-			info := parseModel(strings.TrimSuffix(line, "\n"))
-			for _, name := range []string{info.ID, info.Provider + "/" + info.ID} {
-				if o, found := p.overrides[name]; found {
-					info = o.over(info)
-				}
-			}
+			info, _ := p.overridden(parseModel(strings.TrimSuffix(line, "\n")), true)
 			if !yield(info) {
 				return
 			}

@@ -66,6 +66,12 @@ func plainText(base string) bool {
 	return err == nil && u.Scheme == "http" && !loopback(u.Hostname())
 }
 
+// local says that base is a server on this machine.
+func local(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && loopback(u.Hostname())
+}
+
 // loopback says that host is this machine.
 func loopback(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")

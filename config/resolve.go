@@ -1,0 +1,201 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Choice is the model that answers, and who serves it.
+type Choice struct {
+	Provider Provider
+	Model    string    // as the provider calls it
+	Info     ModelInfo // prices and window; what is unknown is zero
+	Known    bool      // the price table or the user's file lists the model
+	Near     []string  // names like it where it is not known, for a warning
+	Why      string    // a word on how it was chosen, such as a variable's name
+}
+
+// Name is the choice as provider/model.
+func (c Choice) Name() string { return c.Provider.Name + "/" + c.Model }
+
+// Resolve finds the model that name means: an alias, provider/model, a provider, or a model's bare name. "" is the configured model,
+// else the first provider whose key is set, else the guide. It looks at no keyring and no network.
+func (c Config) Resolve(name string) (Choice, error) {
+	why := "--model"
+	if name = strings.TrimSpace(name); name == "" {
+		name, why = strings.TrimSpace(c.Model), c.Origin("model").String()
+	}
+	if name == "" {
+		return c.automatic()
+	}
+	name, err := c.unalias(name)
+	if err != nil {
+		return Choice{}, err
+	}
+	if err := line(name); err != nil || len(name) > 300 {
+		return Choice{}, &Error{Where: "model", Err: errors.Join(errors.New("this is no name of a model"), err)}
+	}
+	choice, err := c.named(name)
+	if err != nil {
+		return Choice{}, err
+	}
+	choice.Why = why
+	return c.complete(choice)
+}
+
+// unalias follows aliases; one may name another, but not in a circle.
+func (c Config) unalias(name string) (string, error) {
+	for range 9 {
+		next, ok := c.Aliases[name]
+		if !ok {
+			return name, nil
+		}
+		name = strings.TrimSpace(next)
+	}
+	return "", &Error{Where: "aliases", Err: fmt.Errorf("%q leads back to itself", name)}
+}
+
+// automatic is the first provider that could answer, or the guide.
+func (c Config) automatic() (Choice, error) {
+	stored, err := c.Keys().Stored()
+	if err != nil {
+		return Choice{}, err
+	}
+	for _, p := range c.order() {
+		why, ok := c.available(p, stored)
+		if !ok || p.Default == "" && p.broken == nil {
+			continue
+		}
+		return c.complete(Choice{Provider: p, Model: p.Default, Why: why})
+	}
+	return Choice{Provider: guide(), Model: "guide", Known: true, Why: "no key is set"}, nil
+}
+
+// available says whether p could answer and by what: a key, or a base URL for which the user has taken the trouble.
+func (c Config) available(p Provider, stored []string) (why string, ok bool) {
+	switch name := p.keyVariable(c.env); {
+	case name != "":
+		return name, true
+	case len(p.KeyCommand) > 0:
+		return "key_command", true
+	case slices.Contains(stored, p.Name):
+		return "stored key", true
+	case p.Custom() && (p.urlFrom == p.urlEnv || !p.NeedsKey):
+		return p.urlFrom, true
+	}
+	return "", false
+}
+
+// Available lists the providers that could answer now, in the order of choice.
+func (c Config) Available() ([]Provider, error) {
+	stored, err := c.Keys().Stored()
+	return slices.DeleteFunc(c.order(), func(p Provider) bool {
+		_, ok := c.available(p, stored)
+		return !ok
+	}), err
+}
+
+// named is the choice that a name means which is no alias.
+func (c Config) named(name string) (Choice, error) {
+	if name == "guide" || name == "guide/guide" {
+		return Choice{Provider: guide(), Model: "guide"}, nil
+	}
+	if provider, model, ok := strings.Cut(name, "/"); ok {
+		if p, found := c.Providers[provider]; found && model != "" {
+			return Choice{Provider: p, Model: model}, nil
+		}
+	}
+	if p, ok := c.Providers[name]; ok {
+		if p.Default == "" {
+			return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%s serves many models: name one, as in %s/NAME, or set providers.%s.default_model", name, name, name)}
+		}
+		return Choice{Provider: p, Model: p.Default}, nil
+	}
+	return c.bare(name)
+}
+
+// bare finds who serves a model: an available provider before one without a key, a listed model before one of an open server.
+func (c Config) bare(name string) (Choice, error) {
+	available, err := c.Available()
+	if err != nil {
+		return Choice{}, err
+	}
+	for _, providers := range [][]Provider{available, c.order()} {
+		for _, p := range providers {
+			if slices.Contains(p.Models, name) {
+				return Choice{Provider: p, Model: name}, nil
+			}
+			if _, ok := find(p.Name, name); ok && p.prices {
+				return Choice{Provider: p, Model: name}, nil
+			}
+		}
+		for _, p := range providers {
+			if p.open() {
+				return Choice{Provider: p, Model: name}, nil
+			}
+		}
+	}
+	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, name, meant(name, c.names(name)))}
+}
+
+// open says that the user has pointed p at a server whose models nobody has listed.
+func (p Provider) open() bool { return p.Custom() && len(p.Models) == 0 }
+
+// names are the names that a mistyped one may have meant: all, or those of the provider that it names.
+func (c Config) names(typed string) []string {
+	provider, _, hasProvider := strings.Cut(typed, "/")
+	_, hasProvider = c.Providers[provider]
+	names := slices.Sorted(maps.Keys(c.Aliases))
+	if !hasProvider {
+		names = append(names, slices.Sorted(maps.Keys(c.Providers))...)
+	}
+	for _, p := range c.order() {
+		if hasProvider && p.Name != provider {
+			continue
+		}
+		for _, model := range p.Models {
+			names = append(names, p.Name+"/"+model, model)
+		}
+	}
+	for m := range (Prices{}).All() {
+		if !hasProvider {
+			names = append(names, m.ID)
+		}
+		if !hasProvider || m.Provider == provider {
+			names = append(names, m.Provider+"/"+m.ID)
+		}
+	}
+	return names
+}
+
+// complete checks where the choice would be sent and adds what is known about it.
+func (c Config) complete(choice Choice) (Choice, error) {
+	p := choice.Provider
+	if p.broken != nil {
+		return Choice{}, p.broken
+	}
+	if p.NeedsKey || p.keyVariable(c.env) != "" || len(p.KeyCommand) > 0 {
+		if err := p.checkTransport(); err != nil {
+			return Choice{}, err
+		}
+	}
+	choice.Info, choice.Known = c.info(p, choice.Model)
+	choice.Known = choice.Known || p.Protocol == Guide || slices.Contains(p.Models, choice.Model)
+	if !choice.Known && p.prices && !p.open() {
+		choice.Near = nearest(choice.Name(), c.names(choice.Name()))
+	}
+	return choice, nil
+}
+
+// info is what is known about a model of p. A server on this machine has the windows of the table, but not its prices.
+func (c Config) info(p Provider, model string) (ModelInfo, bool) {
+	if p.prices && p.Custom() && local(p.BaseURL) {
+		info, ok := Prices{}.Lookup(p.Name, model)
+		info.Input, info.Output, info.CacheRead, info.CacheWrite, info.Tiers = Price{}, Price{}, Price{}, Price{}, nil
+		return c.Prices().overridden(info, ok)
+	}
+	return c.Prices().Lookup(p.Name, model)
+}
