@@ -246,38 +246,43 @@ func (a *Agent) answer(ctx context.Context, m event.UserMessage) error {
 			return err
 		}
 	}
-	var failed error
+	var failed failures
 	shown := context.WithoutCancel(ctx)
 	for ev, err := range a.config.Engine.Events(ctx, req) {
 		if err != nil {
-			return errors.Join(failed, err)
+			return failed.with(err)
 		}
-		failed = errors.Join(failed, a.dispatch(shown, ev))
+		failed.add(a.dispatch(shown, ev)...)
+	}
+	return failed.with(nil)
+}
+
+// dispatch shows one event: interceptors, then presenters, then handlers.
+func (a *Agent) dispatch(ctx context.Context, ev event.Event) []*PresenterError {
+	change := a.fold(ev.Data)
+	ev, kept := a.intercepted(ev)
+	var failed []*PresenterError
+	if kept {
+		failed = a.config.Engine.show(ctx, a.config.ID, ev)
+		failed = append(failed, a.handlers.tell(ev)...)
+	}
+	if change != nil {
+		failed = append(failed, a.handlers.changed(*change)...)
 	}
 	return failed
 }
 
-// dispatch shows one event: interceptors, then presenters, then handlers.
-func (a *Agent) dispatch(ctx context.Context, ev event.Event) error {
-	change := a.fold(ev.Data)
+func (a *Agent) intercepted(ev event.Event) (event.Event, bool) {
 	a.mu.Lock()
 	interceptors := a.interceptors
 	a.mu.Unlock()
-	kept := true
 	for _, f := range interceptors {
+		var kept bool
 		if ev, kept = (*f)(ev); !kept {
-			break
+			return ev, false
 		}
 	}
-	var failed error
-	if kept {
-		failed = a.config.Engine.show(ctx, a.config.ID, ev)
-		failed = errors.Join(failed, a.handlers.tell(ev))
-	}
-	if change != nil {
-		failed = errors.Join(failed, a.handlers.changed(*change))
-	}
-	return failed
+	return ev, true
 }
 
 // fold follows the phase, and returns the change if there is one.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"agentx/engine/event"
@@ -79,32 +80,52 @@ type Engine struct {
 // arrived is closed, shown and kept, and the result says why it was stopped
 // (see [Interrupt]).
 func (e Engine) Receive(ctx context.Context, req Request) error {
-	var failed error
+	var failed failures
 	shown := context.WithoutCancel(ctx)
 	for ev, err := range e.Events(ctx, req) {
 		if err != nil {
-			failed = errors.Join(failed, err)
-			break
+			return failed.with(err)
 		}
-		failed = errors.Join(failed, e.show(shown, req.Agent, ev))
+		failed.add(e.show(shown, req.Agent, ev)...)
+	}
+	return failed.with(nil)
+}
+
+// show presents one event to everybody.
+func (e Engine) show(ctx context.Context, id event.AgentID, ev event.Event) []*PresenterError {
+	var failed []*PresenterError
+	for i, p := range e.Presenters {
+		if err := present(ctx, p, id, ev); err != nil {
+			failed = append(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
+		}
 	}
 	return failed
 }
 
-// show presents one event to everybody.
-func (e Engine) show(ctx context.Context, id event.AgentID, ev event.Event) error {
-	var failed error
-	for i, p := range e.Presenters {
-		if err := present(ctx, p, id, ev); err != nil {
-			failed = errors.Join(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
+// failures keeps the first failure of each presenter: one that fails at every
+// piece of a long answer fails once.
+type failures []*PresenterError
+
+func (f *failures) add(errs ...*PresenterError) {
+	for _, err := range errs {
+		if !slices.ContainsFunc(*f, func(known *PresenterError) bool { return known.Index == err.Index }) {
+			*f = append(*f, err)
 		}
 	}
-	return failed
+}
+
+// with joins the failures and the error that ended the answer.
+func (f failures) with(err error) error {
+	errs := []error{err}
+	for _, p := range f {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
 }
 
 // A PresenterError is the failure of one presenter over one event.
 type PresenterError struct {
-	Index int    // among the engine's presenters
+	Index int    // among the engine's presenters; -1 for a handler of an agent's
 	Event string // type of the event
 	Err   error
 }

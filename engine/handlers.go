@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -127,29 +126,30 @@ func (h *handlers) replace(change func(*table)) {
 }
 
 // tell calls the handlers of e's type and those of everything.
-func (h *handlers) tell(e event.Event) error {
+func (h *handlers) tell(e event.Event) (failed []*PresenterError) {
 	t := h.table.Load()
 	if t == nil {
 		return nil
 	}
-	var failed error
-	for _, f := range t.byType[e.Data.Type()] {
-		failed = errors.Join(failed, safely(*f, e))
-	}
-	for _, f := range t.byType[everything] {
-		failed = errors.Join(failed, safely(*f, e))
+	for _, name := range []string{e.Data.Type(), everything} {
+		for _, f := range t.byType[name] {
+			if err := safely(*f, e); err != nil {
+				failed = append(failed, &PresenterError{Index: -1, Event: e.Data.Type(), Err: err})
+			}
+		}
 	}
 	return failed
 }
 
-func (h *handlers) changed(c PhaseChange) error {
+func (h *handlers) changed(c PhaseChange) (failed []*PresenterError) {
 	t := h.table.Load()
 	if t == nil {
 		return nil
 	}
-	var failed error
 	for _, f := range t.phase {
-		failed = errors.Join(failed, safely(*f, c))
+		if err := safely(*f, c); err != nil {
+			failed = append(failed, &PresenterError{Index: -1, Event: c.Current.String(), Err: err})
+		}
 	}
 	return failed
 }

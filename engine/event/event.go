@@ -95,3 +95,14 @@ func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
 
 // Time returns m as a time in UTC.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
+
+// SystemError is told when a part of the system fails beside the conversation:
+// a session that is not being saved, a command that went wrong. It belongs to no
+// layer.
+type SystemError struct {
+	Message  string `json:"message"`
+	Severity string `json:"severity"` // warning or error
+	Details  string `json:"details,omitempty"`
+}
+
+func (SystemError) Type() string { return "system_error" }
