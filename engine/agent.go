@@ -21,12 +21,15 @@ var (
 // while one is answered, knows what it is doing, and lets others listen,
 // interfere and interrupt. Make one with [NewAgent]. Seeds: AgentEngine.
 //
-// Its methods may be called from any goroutine, and from its own handlers.
+// Its methods may be called from any goroutine. A handler may call them too,
+// but for Receive and Destroy, which wait for the answer that waits for the
+// handler.
 type Agent struct {
 	config   AgentConfig
 	handlers handlers
 	phase    atomic.Int64
 	minted   atomic.Int64
+	showing  sync.Mutex // held while one event is shown: they come one at a time
 
 	mu           sync.Mutex
 	running      bool
@@ -259,6 +262,8 @@ func (a *Agent) answer(ctx context.Context, m event.UserMessage) error {
 
 // dispatch shows one event: interceptors, then presenters, then handlers.
 func (a *Agent) dispatch(ctx context.Context, ev event.Event) []*PresenterError {
+	a.showing.Lock()
+	defer a.showing.Unlock()
 	change := a.fold(ev.Data)
 	ev, kept := a.intercepted(ev)
 	var failed []*PresenterError
