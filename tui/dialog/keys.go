@@ -1,0 +1,103 @@
+package dialog
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// press takes one key.
+func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
+	key := k.Keystroke()
+	if key == "esc" {
+		return m, Closed{m.question.id}
+	}
+	if by := m.scrolls(key); by != 0 && m.question.kind != writing {
+		return m.scroll(by), nil
+	}
+	switch m.question.kind {
+	case asking:
+		return m.choose(key)
+	case writing:
+		return m.write(k)
+	}
+	if key == "q" || key == "enter" || key == "?" {
+		return m, Closed{m.question.id}
+	}
+	return m, nil
+}
+
+// scrolls is by how many lines a key moves the text.
+func (m Model) scrolls(key string) int {
+	page := max(1, m.room()-1)
+	switch key {
+	case "up", "ctrl+p":
+		return -1
+	case "down", "ctrl+n":
+		return 1
+	case "pgup":
+		return -page
+	case "pgdown", "space":
+		return page
+	case "home":
+		return -len(m.body) - 1
+	case "end":
+		return len(m.body) + 1
+	}
+	return 0
+}
+
+// choose takes a letter, moves the mark or answers.
+func (m Model) choose(key string) (Model, tea.Msg) {
+	choices := m.question.confirm.Choices
+	n := len(choices)
+	if n == 0 {
+		return m, nil
+	}
+	switch key {
+	case "left", "shift+tab":
+		m.marked = (max(m.marked, 0) + n - 1) % n
+		return m, nil
+	case "right", "tab":
+		m.marked = (m.marked + 1) % n
+		return m, nil
+	case "enter":
+		return m.answer(m.marked)
+	}
+	for i, c := range choices {
+		if !strings.EqualFold(key, c.Letter) {
+			continue
+		}
+		m.marked = i
+		if m.question.confirm.Twice {
+			return m, nil
+		}
+		return m.answer(i)
+	}
+	return m, nil
+}
+
+func (m Model) answer(i int) (Model, tea.Msg) {
+	if i < 0 {
+		return m, nil
+	}
+	return m, Answer{ID: m.question.id, Choice: m.question.confirm.Choices[i].Value}
+}
+
+// write takes a key of a prompt.
+func (m Model) write(k tea.KeyPressMsg) (Model, tea.Msg) {
+	key := k.Keystroke()
+	if key == "enter" {
+		s := m.field.text()
+		if strings.TrimSpace(s) == "" && !m.question.prompt.Empty {
+			return m, nil
+		}
+		return m, Answer{ID: m.question.id, Text: s}
+	}
+	if k.Text != "" && k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModSuper|tea.ModMeta|tea.ModHyper) == 0 {
+		m.field = m.field.write(k.Text)
+		return m, nil
+	}
+	m.field = m.field.press(key)
+	return m, nil
+}

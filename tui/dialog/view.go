@@ -1,0 +1,226 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+)
+
+const maxBody = 256 << 10 // bytes; what is left out is said
+
+// line is a line of the body: plain, or the two columns of a table.
+type line struct{ left, right string }
+
+// inner is the width beside the bar.
+func (m Model) inner() int { return max(1, m.width-m.bar()) }
+
+func (m Model) bar() int {
+	if m.config.Plain || m.width < 6 {
+		return 0
+	}
+	return 2
+}
+
+// wrap lays the body out for the width.
+func (m Model) wrap() []line {
+	var out []line
+	s := m.question.body
+	if over := len(s) - maxBody; over > 0 {
+		s = strings.ToValidUTF8(s[:maxBody], "") + fmt.Sprintf("\n… %d more bytes", over)
+	}
+	if s = strings.TrimRight(text.Clean(s), "\n"); s != "" {
+		for _, l := range text.Wrap(strings.ReplaceAll(s, "\t", "    "), m.inner()) {
+			out = append(out, line{right: l})
+		}
+	}
+	if len(m.question.rows) > 0 && len(out) > 0 {
+		out = append(out, line{})
+	}
+	return append(out, m.table()...)
+}
+
+// table lays the rows out: a left column as wide as it must be, the right one wrapped.
+func (m Model) table() []line {
+	wide := 0
+	for _, r := range m.question.rows {
+		if r.Right != "" {
+			wide = max(wide, text.Width(text.Line(r.Left)))
+		}
+	}
+	wide = min(wide, m.inner()/2)
+	var out []line
+	for _, r := range m.question.rows {
+		left := text.Line(r.Left)
+		if r.Right == "" {
+			out = append(out, line{left: text.Truncate(left, m.inner())})
+			continue
+		}
+		left = text.Truncate(left, wide)
+		for _, l := range text.Wrap(text.Line(r.Right), max(1, m.inner()-wide-2)) {
+			out = append(out, line{left + strings.Repeat(" ", wide-text.Width(left)+2), l})
+			left = ""
+		}
+	}
+	return out
+}
+
+// scroll moves the body by so many lines, within its ends.
+func (m Model) scroll(by int) Model {
+	m.top = max(0, min(m.top+by, len(m.body)-m.room()))
+	return m
+}
+
+// room is how many lines of the body are shown.
+func (m Model) room() int {
+	return max(0, min(len(m.body), m.height-len(m.head())-len(m.foot())))
+}
+
+// head is the title, where there is a line to spare.
+func (m Model) head() []string {
+	if m.question.title == "" || m.height < 2 {
+		return nil
+	}
+	return []string{m.config.Styles.Title.Inline(true).Render(text.Truncate(text.Line(m.question.title), m.inner()))}
+}
+
+// foot is what one answers with.
+func (m Model) foot() []string {
+	st := m.config.Styles
+	var out []string
+	switch m.question.kind {
+	case asking:
+		out = m.choices()
+	case writing:
+		s, _ := m.field.view(m.inner()-1, m.question.prompt.Secret)
+		out = []string{st.Input.Inline(true).Render(s)}
+	}
+	if help := m.help(); help != "" && m.height > 4 {
+		out = append(out, st.Help.Inline(true).Render(text.Truncate(help, m.inner())))
+	}
+	if room := m.height - len(m.head()); len(out) > room {
+		out = out[:max(1, room)]
+	}
+	return out
+}
+
+func (m Model) help() string {
+	switch m.question.kind {
+	case asking:
+		if m.question.confirm.Twice {
+			return "letter, then enter · esc cancels"
+		}
+		return "esc cancels"
+	case writing:
+		return "enter saves · esc cancels"
+	}
+	return "↑↓ scroll · esc closes"
+}
+
+// choices stand side by side where they fit, else one under another.
+func (m Model) choices() []string {
+	var side string
+	var all []string
+	wide := 0
+	for i, c := range m.question.confirm.Choices {
+		s, w := m.choice(i, c)
+		if i > 0 {
+			side += "  "
+			wide += 2
+		}
+		side += s
+		wide += w
+		all = append(all, s)
+	}
+	if wide <= m.inner() {
+		return []string{side}
+	}
+	return all
+}
+
+// choice draws one choice and says how wide it is.
+func (m Model) choice(i int, c Choice) (string, int) {
+	st := m.config.Styles
+	mark, style := "  ", st.Choice
+	if c.Destructive {
+		style = st.Danger
+	}
+	if i == m.marked {
+		mark, style = "› ", st.Chosen
+	}
+	key := text.Line(c.Letter)
+	s := text.Truncate(mark+"["+key+"] "+text.Line(c.Label), m.inner())
+	head := len(mark) + len(key) + 2
+	if head > len(s) || strings.HasSuffix(s, "…") && head > len(s)-len("…") {
+		return style.Inline(true).Render(s), text.Width(s)
+	}
+	return style.Inline(true).Render(s[:len(mark)]) + st.Key.Inline(true).Render(s[len(mark):head]) + style.Inline(true).Render(s[head:]), text.Width(s)
+}
+
+// lines are the dialog's, without the bar.
+func (m Model) lines() []string {
+	out := m.head()
+	room := m.room()
+	for i, l := range m.body[m.top : m.top+room] {
+		out = append(out, m.draw(l, i, room))
+	}
+	return append(out, m.foot()...)
+}
+
+// draw draws a line of the body. An arrow at the right edge says that there is more.
+func (m Model) draw(l line, i, room int) string {
+	st := m.config.Styles
+	more := ""
+	switch {
+	case i == room-1 && m.top+room < len(m.body):
+		more = "↓"
+	case i == 0 && m.top > 0:
+		more = "↑"
+	}
+	right := l.right
+	used := text.Width(l.left) + text.Width(right)
+	pad := m.inner() - used - 1
+	if more != "" && pad < 0 {
+		right = text.Truncate(right, max(0, text.Width(right)+pad))
+		pad = max(0, m.inner()-text.Width(l.left)-text.Width(right)-1)
+	}
+	s := render(st.Key, l.left) + render(st.Body, right)
+	if more == "" || m.inner() < 3 {
+		return s
+	}
+	return s + strings.Repeat(" ", pad) + render(st.Help, more)
+}
+
+func render(st lipgloss.Style, s string) string {
+	if s == "" {
+		return ""
+	}
+	return st.Inline(true).Render(s)
+}
+
+// Height is how many lines View takes.
+func (m Model) Height() int { return len(m.lines()) }
+
+// View draws the dialog behind its bar.
+func (m Model) View() string {
+	all := m.lines()
+	if m.bar() > 0 {
+		bar := m.config.Styles.Frame.Inline(true).Render("┃") + " "
+		for i := range all {
+			all[i] = bar + all[i]
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// Cursor is the caret of a prompt, relative to View's top left corner; nil for the others.
+func (m Model) Cursor() *tea.Cursor {
+	if m.question.kind != writing {
+		return nil
+	}
+	_, x := m.field.view(m.inner()-1, m.question.prompt.Secret)
+	return tea.NewCursor(min(m.bar()+x, m.width-1), len(m.head())+m.room())
+}

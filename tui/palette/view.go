@@ -1,0 +1,234 @@
+package palette
+
+import (
+	"strings"
+
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+const maxPreview = 6 // lines under one item
+
+// head is how many lines stand above the list.
+func (m Model) head() int {
+	if m.config.Title != "" && m.height > 3 {
+		return 2
+	}
+	return 1
+}
+
+// room is how many lines the list has.
+func (m Model) room() int { return max(0, m.height-m.head()-m.foot()) }
+
+// foot is one line of help, where there is space for it.
+func (m Model) foot() int {
+	if m.height > 4 {
+		return 1
+	}
+	return 0
+}
+
+// lines is how many lines item i takes.
+func (m Model) lines(i int) int { return 1 + len(m.preview(i)) }
+
+// preview is what stands under item i.
+func (m Model) preview(i int) []string {
+	it := m.found[i].item
+	n := 0
+	switch {
+	case i == m.at && m.unfolded:
+		n = maxPreview
+	case it.Snippet && m.filter != "":
+		n = 1
+	}
+	return it.Preview[:min(n, len(it.Preview))]
+}
+
+// scroll keeps the mark in the list and in sight.
+func (m Model) scroll() Model {
+	m.at = max(0, min(m.at, len(m.found)-1))
+	m.top = max(0, min(m.top, m.at))
+	for used, i := 0, m.at; i >= m.top && i < len(m.found); i-- {
+		if used += m.lines(i); used > m.room() && i < m.at {
+			m.top = i + 1
+			break
+		}
+	}
+	for m.top > 0 && m.fits(m.top-1) {
+		m.top--
+	}
+	return m
+}
+
+// fits says whether everything from item i on has room.
+func (m Model) fits(i int) bool {
+	used := 0
+	for ; i < len(m.found); i++ {
+		if used += m.lines(i); used > m.room() {
+			return false
+		}
+	}
+	return true
+}
+
+// Height is how many lines View takes.
+func (m Model) Height() int { return strings.Count(m.View(), "\n") + 1 }
+
+// Cursor is the caret behind the filter, relative to View's top left corner.
+func (m Model) Cursor() *tea.Cursor {
+	return tea.NewCursor(min(text.Width(m.filterLine()), m.width-1), m.head()-1)
+}
+
+// View draws the filter, the items in sight and a line of help.
+func (m Model) View() string {
+	var out []string
+	if m.head() > 1 {
+		out = append(out, m.config.Styles.Title.Inline(true).Render(text.Truncate(text.Line(m.config.Title), m.width)))
+	}
+	out = append(out, m.filterLine())
+	out = append(out, m.list()...)
+	if m.foot() > 0 {
+		out = append(out, m.config.Styles.Help.Inline(true).Render(text.Truncate(m.help(), m.width)))
+	}
+	return strings.Join(out, "\n")
+}
+
+// filterLine shows the end of the filter when it is longer than the line.
+func (m Model) filterLine() string {
+	prompt := m.config.Prompt
+	if text.Width(prompt)+4 > m.width {
+		prompt = ""
+	}
+	s, room := m.filter, m.width-text.Width(prompt)-1
+	if over := text.Width(s) - room; over > 0 {
+		s = ansi.TruncateLeft(s, min(over+1, text.Width(s)), "")
+		if text.Width(s) > room {
+			s = ""
+		}
+	}
+	return m.config.Styles.Prompt.Inline(true).Render(prompt) + m.config.Styles.Item.Inline(true).Render(s)
+}
+
+// list is the items in sight, or a sentence where there are none.
+func (m Model) list() []string {
+	if len(m.found) == 0 {
+		return m.nothing()
+	}
+	var out []string
+	for i := m.top; i < len(m.found) && len(out) < m.room(); i++ {
+		out = append(out, m.row(i))
+		for _, line := range m.preview(i) {
+			if len(out) < m.room() {
+				out = append(out, m.config.Styles.Preview.Inline(true).Render(text.Truncate("    "+text.Line(line), m.width)))
+			}
+		}
+	}
+	return out
+}
+
+func (m Model) nothing() []string {
+	s := m.config.Empty
+	if len(m.items) > 0 || m.filter != "" {
+		s = m.config.NoMatch
+		if s == "" {
+			s = "Nothing fits. Backspace widens the search, Esc closes."
+		}
+	}
+	if s == "" {
+		s = "Nothing here yet. Esc closes."
+	}
+	var out []string
+	for _, line := range text.Wrap(text.Line(s), m.width) {
+		if len(out) < m.room() {
+			out = append(out, m.config.Styles.Help.Inline(true).Render(line))
+		}
+	}
+	return out
+}
+
+// row is an item's line: mark, title and detail, and the hint at the right where there is room.
+func (m Model) row(i int) string {
+	f, st := m.found[i], m.config.Styles
+	mark, base := "  ", st.Item
+	if i == m.at {
+		mark, base = "› ", st.Chosen
+	}
+	if m.width < 4 {
+		mark = mark[:0]
+	}
+	room := m.width - text.Width(mark)
+	hint := f.item.Hint
+	if w := text.Width(hint); w > 0 && w+2 <= room/2 {
+		room -= w + 2
+	} else {
+		hint = ""
+	}
+	body := text.Truncate(f.item.marked, room)
+	if f.item.Detail == "" {
+		body = text.Truncate(f.item.Title, room)
+	}
+	line := base.Inline(true).Render(mark) + m.paint(f, body, base)
+	if hint == "" {
+		return line
+	}
+	return line + strings.Repeat(" ", room-text.Width(body)+2) + st.Hint.Inline(true).Render(hint)
+}
+
+// paint colours the letters that the filter found.
+func (m Model) paint(f found, body string, base lipgloss.Style) string {
+	whole, end := len(body), min(f.item.titleEnds, len(body))
+	if strings.HasSuffix(body, "…") && !strings.HasPrefix(f.item.marked, body) {
+		if whole -= len("…"); whole <= end {
+			end = len(body) // the title itself was cut
+		}
+	}
+	var b strings.Builder
+	at := 0
+	write := func(to int, marked bool) {
+		to = min(to, len(body))
+		if to > at {
+			b.WriteString(m.part(body, at, to, end, marked, base))
+			at = to
+		}
+	}
+	for _, s := range f.marks {
+		if s.from >= whole {
+			break
+		}
+		write(s.from, false)
+		write(min(s.to, whole), true)
+	}
+	write(len(body), false)
+	return b.String()
+}
+
+// part renders body[from:to], the title up to end; detail has a style of its own unless the mark is on the item.
+func (m Model) part(body string, from, to, end int, marked bool, base lipgloss.Style) string {
+	render := func(s string, style lipgloss.Style) string {
+		if marked {
+			style = m.config.Styles.Match.Inherit(style)
+		}
+		return style.Inline(true).Render(s)
+	}
+	switch {
+	case to <= end:
+		return render(body[from:to], base)
+	case from >= end:
+		return render(body[from:to], m.config.Styles.Detail)
+	}
+	return render(body[from:end], base) + render(body[end:to], m.config.Styles.Detail)
+}
+
+// help names the keys.
+func (m Model) help() string {
+	parts := []string{"↑↓ choose", "enter open"}
+	for _, a := range m.config.Actions {
+		if a.Help != "" && (a.Key != "space" || m.filter == "") {
+			parts = append(parts, a.Key+" "+a.Help)
+		}
+	}
+	return text.Line(strings.Join(append(parts, "esc close"), " · "))
+}
