@@ -2,16 +2,16 @@ package engine
 
 import "agentx/engine/event"
 
-// A Price is what a model costs, each for one token: prices are given in
-// dollars for a million tokens, and one dollar for a million is a
-// 1,000,000 [event.USD] for one.
+// A Pricer returns what a usage of a model costs, or false where a price that
+// it needs is unknown. It is pure: the same usage costs the same for as long as
+// the engine lives.
+type Pricer func(model string, u event.Usage) (event.USD, bool)
+
+// A Price is what one token costs. Prices are given in dollars for a million
+// tokens: one dollar for a million is 1,000,000 [event.USD] for one.
 type Price struct {
 	Input, Output, CacheRead, CacheWrite event.USD
 }
-
-// A Pricer returns the price of a model, or false where it is unknown. It is
-// pure: the same model has the same price for as long as the engine lives.
-type Pricer func(model string) (Price, bool)
 
 // Cost returns the price of u. A usage that no provider can mean has none.
 func (p Price) Cost(u event.Usage) (event.USD, bool) {

@@ -82,10 +82,9 @@ func (t turn) spend(price Pricer, u event.Usage) turn {
 		t.unpriced = true
 		return t
 	}
-	p, known := price(t.model)
-	cost, sensible := p.Cost(u)
+	cost, known := price(t.model, u)
 	t.cost += cost
-	t.unpriced = !known || !sensible
+	t.unpriced = !known
 	return t
 }
 

@@ -163,12 +163,12 @@ func (a *Agent) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Str
 	return driver.Receive(ctx, req)
 }
 
-func (a *Agent) price(model string) (engine.Price, bool) {
+func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
 	price := a.Definition().Price
 	if price == nil {
-		return engine.Price{}, false
+		return 0, false
 	}
-	return price(model)
+	return price(model, u)
 }
 
 // keeper keeps events in the journal, and tells at once when it cannot.
