@@ -1,0 +1,237 @@
+// Package screen owns a terminal while the chat is on it: raw mode, the modes
+// that it needs, and an inline picture that grows at the end of the terminal's
+// own scrollback. It knows lines and styles, and nothing of what they say.
+package screen
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/term"
+)
+
+// A Screen is a terminal that shows frames. Its methods may be called from any
+// goroutine, and none but Close waits for the terminal.
+type Screen struct {
+	in, out *os.File
+	cooked  *term.State
+
+	mu      sync.Mutex
+	painter *painter
+	next    *Frame   // what should be shown and is not yet
+	above   []string // what should be printed before it
+	away    bool     // somebody else has the terminal
+	dead    bool     // it takes nothing any more
+
+	wake chan struct{}
+	quit chan struct{}
+	done chan struct{} // the writer has ended
+	once sync.Once
+}
+
+// Options say what the terminal can do.
+type Options struct {
+	Profile colorprofile.Profile // zero is true colour
+	Reflows bool                 // lines wrap anew when the terminal gets narrower
+}
+
+// patience is how long a terminal that takes nothing can delay the end.
+const patience = 500 * time.Millisecond
+
+// Open takes the terminal: from here on until Close it is raw. One goroutine
+// writes to it, so that a slow terminal holds up nobody.
+func Open(in, out *os.File, o Options) (*Screen, error) {
+	width, height, err := term.GetSize(out.Fd())
+	if err != nil {
+		return nil, fmt.Errorf("screen: %w", err)
+	}
+	s := &Screen{in: in, out: out, painter: newPainter(width, height), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
+	if err := s.raw(); err != nil {
+		return nil, err
+	}
+	go s.write() // ends with Close
+	return s, nil
+}
+
+func (s *Screen) raw() error {
+	cooked, err := term.MakeRaw(s.in.Fd())
+	if err != nil {
+		return fmt.Errorf("screen: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cooked == nil {
+		s.cooked = cooked
+	}
+	return nil
+}
+
+// Bracketed paste, and keys that can be told apart in the two ways there are.
+const (
+	modesOn  = "\x1b[?2004h\x1b[>4;2m\x1b[>1u"
+	modesOff = "\x1b[<u\x1b[>4m\x1b[?2004l"
+)
+
+// Ask is the questions to a terminal at its start: its background, whether it
+// can synchronise, and what it is, which every terminal answers.
+const Ask = "\x1b]11;?\x1b\\\x1b[?2026$p\x1b[c"
+
+// Size returns the terminal's columns and rows.
+func (s *Screen) Size() (width, height int, err error) { return term.GetSize(s.out.Fd()) }
+
+// Draw shows f as soon as the terminal can take it. A frame that comes before
+// that takes its place; what goes above is never skipped.
+func (s *Screen) Draw(f Frame) {
+	s.mu.Lock()
+	s.above = append(s.above, f.Above...)
+	f.Above = nil
+	s.next = &f
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *Screen) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Resize says that the terminal has another size. The next frame is drawn anew.
+func (s *Screen) Resize(width, height int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.painter.resize(width, height)
+}
+
+// Synchronised says that the terminal shows what belongs together at once.
+func (s *Screen) Synchronised() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.painter.synced = true
+}
+
+// Repaint draws everything anew: somebody has written over it.
+func (s *Screen) Repaint() {
+	s.mu.Lock()
+	s.painter.lost, s.painter.clear = true, true
+	s.mu.Unlock()
+	s.poke()
+}
+
+// write is the goroutine that the terminal may hold up.
+func (s *Screen) write() {
+	defer close(s.done)
+	_, err := s.out.WriteString(modesOn + Ask)
+	for err == nil {
+		select {
+		case <-s.wake:
+			if b := s.take(); len(b) > 0 {
+				_, err = s.out.Write(b)
+			}
+		case <-s.quit:
+			return
+		}
+	}
+}
+
+// take returns the bytes of the newest frame.
+func (s *Screen) take() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil || s.away || s.dead {
+		return nil
+	}
+	f := *s.next
+	f.Above, s.above = s.above, nil
+	return append([]byte(nil), s.painter.paint(f)...)
+}
+
+// Raw writes a sequence of ours that shows nothing, such as one for the clipboard.
+func (s *Screen) Raw(seq string) {
+	go func() { _, _ = s.out.WriteString(seq) }() // ends when the terminal has taken it
+}
+
+// Release gives the terminal away, as it was before Open. Frames wait.
+func (s *Screen) Release() {
+	s.mu.Lock()
+	if s.away || s.dead {
+		s.mu.Unlock()
+		return
+	}
+	s.away = true
+	bye := string(s.painter.leave()) + modesOff
+	s.mu.Unlock()
+	s.say(bye)
+	s.restore()
+}
+
+// Acquire takes it back and draws the newest frame.
+func (s *Screen) Acquire() error {
+	if err := s.raw(); err != nil {
+		return err
+	}
+	s.say(modesOn)
+	s.mu.Lock()
+	s.away = false
+	if w, h, err := term.GetSize(s.out.Fd()); err == nil {
+		s.painter.width, s.painter.height = max(w, 1), max(h, 1)
+	}
+	s.painter.at, s.painter.lost = 0, true
+	s.mu.Unlock()
+	s.poke()
+	return nil
+}
+
+// say writes, and waits for it no longer than it must.
+func (s *Screen) say(text string) {
+	said := make(chan struct{})
+	go func() { // ends when the terminal has taken it, or with the program
+		defer close(said)
+		_, _ = s.out.WriteString(text)
+	}()
+	select {
+	case <-said:
+	case <-time.After(patience):
+	}
+}
+
+func (s *Screen) restore() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cooked != nil {
+		_ = term.Restore(s.in.Fd(), s.cooked)
+	}
+}
+
+// Close prints what waits to be printed and gives the terminal back as it was.
+// It may be called more than once, by anybody, also after a panic.
+func (s *Screen) Close() {
+	s.once.Do(func() {
+		s.mu.Lock()
+		var last []byte
+		away := s.away
+		if !away && len(s.above) > 0 {
+			last = append(last, s.painter.paint(Frame{Above: s.above})...)
+		}
+		if !away {
+			last = append(last, s.painter.leave()...)
+			last = append(last, modesOff...)
+		}
+		s.dead, s.above = true, nil
+		s.mu.Unlock()
+		close(s.quit)
+		select {
+		case <-s.done:
+		case <-time.After(patience):
+		}
+		if !away {
+			s.say(string(last))
+			s.restore()
+		}
+	})
+}
