@@ -1,0 +1,230 @@
+package markdown
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	glamour "charm.land/glamour/v2/ansi"
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+)
+
+const (
+	longCode = 1024                   // bytes of a line beyond which it is not coloured
+	slowCode = 100 * time.Millisecond // what one line may take before no more are coloured
+	maxStack = 100                    // states in states that a lexer may be in
+)
+
+// colours is chroma for code that comes line by line: what a line leaves open is carried to the next.
+type colours struct {
+	of    map[chroma.TokenType]string // the sequences that begin their styles
+	lexer *chroma.LexerState          // nil: the language is not known, or too slow
+	pairs []pair
+	in    *pair // the line begins inside of it
+}
+
+// A pair is what begins and ends a comment or a string of several lines, where the lexer only knows it as a whole.
+type pair struct {
+	begin, end string
+	as         chroma.TokenType
+}
+
+// colours returns the colours of a language, at the beginning of a block.
+func (l *look) colours(lang string) *colours {
+	lang = strings.ToLower(lang)
+	c, ok := l.lexers[lang]
+	if !ok {
+		c = newColours(lang, l.style.CodeBlock.Chroma)
+		l.lexers[lang] = c
+	}
+	return c.clone()
+}
+
+// start is a state of ours in front of the lexer's own: it lets us hold the lexer's state, which chroma keeps to itself.
+const start = "start of block"
+
+func newColours(lang string, style *glamour.Chroma) *colours {
+	c := &colours{}
+	if lang == "" || len(lang) > 32 || style == nil {
+		return c
+	}
+	known, ok := lexers.Get(lang).(*chroma.RegexLexer)
+	if !ok {
+		return c
+	}
+	rules, err := known.Rules()
+	if err != nil {
+		return c
+	}
+	rules = rules.Clone()
+	rules[start] = []chroma.Rule{{Mutator: chroma.MutatorFunc(func(s *chroma.LexerState) error {
+		if c.lexer == nil {
+			c.lexer = s
+		}
+		s.Stack = []string{"root"}
+		return nil
+	})}}
+	own, err := chroma.NewLexer(known.Config(), func() chroma.Rules { return rules })
+	if err != nil {
+		return c
+	}
+	tokens, err := own.SetRegistry(lexers.GlobalLexerRegistry).Tokenise(&chroma.TokeniseOptions{State: start, Nested: true}, "\n")
+	if err != nil {
+		return c
+	}
+	tokens.Tokens()
+	c.of = inks(style)
+	for _, p := range []pair{{begin: "/*", end: "*/"}, {begin: "<!--", end: "-->"}, {begin: `"""`, end: `"""`}, {begin: "'''", end: "'''"}, {begin: "`", end: "`"}} {
+		if p.as = c.whole(p.begin + "\nx\n" + p.end); p.as != 0 {
+			c.pairs = append(c.pairs, p)
+		}
+	}
+	return c
+}
+
+func (c *colours) clone() *colours {
+	if c.lexer == nil {
+		return c
+	}
+	next, state := *c, *c.lexer
+	state.Stack = slices.Clone(state.Stack)
+	state.MutatorContext = maps.Clone(state.MutatorContext)
+	next.lexer = &state
+	return &next
+}
+
+// whole returns what s is if it is one comment or string to the lexer.
+func (c *colours) whole(s string) chroma.TokenType {
+	if tokens := c.clone().lex(s); len(tokens) > 0 && tokens[0].Value == s && quoted(tokens[0].Type) {
+		return tokens[0].Type
+	}
+	return 0
+}
+
+func quoted(t chroma.TokenType) bool {
+	return t.InCategory(chroma.Comment) || t.InSubCategory(chroma.LiteralString)
+}
+
+// line returns one line of code in its colours.
+func (c *colours) line(s string) string {
+	if c.lexer == nil || len(s) > longCode {
+		return s
+	}
+	var b strings.Builder
+	if c.in != nil {
+		end := len(s)
+		i := strings.Index(s, c.in.end)
+		if i >= 0 {
+			end = i + len(c.in.end)
+		}
+		b.WriteString(dress(c.ink(c.in.as), s[:end]))
+		if s = s[end:]; i < 0 {
+			return b.String()
+		}
+		c.in = nil
+	}
+	began := time.Now()
+	tokens := c.lex(s + "\n")
+	if time.Since(began) > slowCode {
+		c.lexer = nil
+	}
+	at := 0
+	for _, t := range tokens {
+		if p, i := c.opens(s, at, t); p != nil {
+			b.WriteString(s[at:i])
+			b.WriteString(dress(c.ink(p.as), s[i:]))
+			c.in = p
+			return b.String()
+		}
+		at += len(t.Value)
+		b.WriteString(dress(c.ink(t.Type), strings.TrimSuffix(t.Value, "\n")))
+	}
+	return b.String()
+}
+
+// opens returns the pair that begins within the token at s[at:], and where.
+func (c *colours) opens(s string, at int, t chroma.Token) (*pair, int) {
+	if quoted(t.Type) || at >= len(s) {
+		return nil, 0
+	}
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		n := strings.Index(s[at:min(len(s), at+len(t.Value)+len(p.begin)-1)], p.begin)
+		if n >= 0 {
+			return p, at + n
+		}
+	}
+	return nil, 0
+}
+
+// lex returns the tokens of s, and stands behind it then.
+func (c *colours) lex(s string) (tokens []chroma.Token) {
+	defer func() {
+		if recover() != nil { // a lexer's rules are wrong
+			c.lexer, tokens = nil, []chroma.Token{{Type: chroma.Text, Value: s}}
+		}
+	}()
+	l := c.lexer
+	if len(l.Stack) == 0 || len(l.Stack) > maxStack {
+		l.Stack = []string{"root"}
+	}
+	l.Text, l.Pos = []rune(s), 0
+	for t := l.Iterator(); t != chroma.EOF; t = l.Iterator() {
+		if n := len(tokens); n > 0 && tokens[n-1].Type == t.Type {
+			tokens[n-1].Value += t.Value
+		} else {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens
+}
+
+// ink returns the sequence that begins a token's style.
+func (c *colours) ink(t chroma.TokenType) string {
+	for _, t := range [...]chroma.TokenType{t, t.SubCategory(), t.Category()} {
+		if s, ok := c.of[t]; ok {
+			return s
+		}
+	}
+	return ""
+}
+
+func inks(s *glamour.Chroma) map[chroma.TokenType]string {
+	of := map[chroma.TokenType]string{}
+	for t, p := range map[chroma.TokenType]glamour.StylePrimitive{
+		chroma.Text:                s.Text,
+		chroma.Comment:             s.Comment,
+		chroma.CommentPreproc:      s.CommentPreproc,
+		chroma.Keyword:             s.Keyword,
+		chroma.KeywordReserved:     s.KeywordReserved,
+		chroma.KeywordNamespace:    s.KeywordNamespace,
+		chroma.KeywordType:         s.KeywordType,
+		chroma.Operator:            s.Operator,
+		chroma.Punctuation:         s.Punctuation,
+		chroma.Name:                s.Name,
+		chroma.NameBuiltin:         s.NameBuiltin,
+		chroma.NameTag:             s.NameTag,
+		chroma.NameAttribute:       s.NameAttribute,
+		chroma.NameClass:           s.NameClass,
+		chroma.NameConstant:        s.NameConstant,
+		chroma.NameDecorator:       s.NameDecorator,
+		chroma.NameException:       s.NameException,
+		chroma.NameFunction:        s.NameFunction,
+		chroma.NameOther:           s.NameOther,
+		chroma.Literal:             s.Literal,
+		chroma.LiteralNumber:       s.LiteralNumber,
+		chroma.LiteralDate:         s.LiteralDate,
+		chroma.LiteralString:       s.LiteralString,
+		chroma.LiteralStringEscape: s.LiteralStringEscape,
+		chroma.GenericDeleted:      s.GenericDeleted,
+		chroma.GenericEmph:         s.GenericEmph,
+		chroma.GenericInserted:     s.GenericInserted,
+		chroma.GenericStrong:       s.GenericStrong,
+		chroma.GenericSubheading:   s.GenericSubheading,
+	} {
+		of[t] = begin(p)
+	}
+	return of
+}

@@ -1,0 +1,284 @@
+package markdown
+
+import (
+	"html"
+	"net/url"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	gtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"agentx/tui/text"
+)
+
+// maxLink is how long a link's target may be for terminals to take it.
+const maxLink = 2083
+
+// shownLink is how many cells of a target are shown after a link's text.
+const shownLink = 80
+
+// A span is text of one kind and weight, fit for the screen.
+type span struct {
+	text string
+	weight
+	url string // where it leads, fit for a link
+}
+
+type weight struct {
+	kind                 kind
+	strong, emph, struck bool
+}
+
+type kind uint8
+
+const (
+	prose kind = iota
+	code
+	link
+	aside // what we say: where a link leads, what an image shows
+)
+
+// A grammar reads prose.
+type grammar struct {
+	paragraph parser.Parser // which may begin with definitions of links
+	line      parser.Parser
+	refs      map[string]parser.Reference
+}
+
+func newGrammar() *grammar {
+	inline := append(parser.DefaultInlineParsers(),
+		util.Prioritized(extension.NewStrikethroughParser(), 500),
+		util.Prioritized(extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})), 999))
+	blocks := parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000))
+	return &grammar{
+		paragraph: parser.NewParser(blocks, parser.WithInlineParsers(inline...),
+			parser.WithParagraphTransformers(util.Prioritized(parser.LinkReferenceParagraphTransformer, 100))),
+		line: parser.NewParser(blocks, parser.WithInlineParsers(inline...)),
+		refs: map[string]parser.Reference{},
+	}
+}
+
+// maxRefs is how many definitions of links a text may make.
+const maxRefs = 1000
+
+// references is a parser's context that knows the definitions of the whole text so far.
+type references struct {
+	parser.Context
+	refs   map[string]parser.Reference
+	frozen bool
+}
+
+func (r references) AddReference(ref parser.Reference) {
+	key := util.ToLinkReference(ref.Label())
+	if _, ok := r.refs[key]; !ok && !r.frozen && len(r.refs) < maxRefs {
+		r.refs[key] = ref
+	}
+}
+
+func (r references) Reference(label string) (parser.Reference, bool) {
+	ref, ok := r.refs[label]
+	return ref, ok
+}
+
+// spans reads prose. Definitions of links in it are remembered, unless frozen.
+func (g *grammar) spans(src string, heading, frozen bool) []span {
+	p := g.line
+	if !heading && strings.HasPrefix(src, "[") {
+		p = g.paragraph
+	}
+	source := []byte(src)
+	doc := p.Parse(gtext.NewReader(source), parser.WithContext(references{parser.NewContext(), g.refs, frozen}))
+	r := reader{source: source}
+	for b := doc.FirstChild(); b != nil; b = b.NextSibling() {
+		if b.Kind() == ast.KindParagraph {
+			r.children(b, weight{}, "")
+		}
+	}
+	return r.out
+}
+
+// A reader gathers the spans of a tree.
+type reader struct {
+	source []byte
+	out    []span
+}
+
+func (r *reader) children(n ast.Node, w weight, url string) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		r.node(c, w, url)
+	}
+}
+
+func (r *reader) node(n ast.Node, w weight, url string) {
+	switch n := n.(type) {
+	case *ast.Text:
+		r.text(unescape(string(n.Segment.Value(r.source))), w, url)
+		if n.HardLineBreak() {
+			r.add("\n", weight{}, "")
+		} else if n.SoftLineBreak() {
+			r.add(" ", w, url)
+		}
+	case *ast.String:
+		r.text(unescape(string(n.Value)), w, url)
+	case *ast.CodeSpan:
+		if w.kind == prose {
+			w = weight{kind: code}
+		}
+		r.text(r.plain(n), w, url)
+	case *ast.Emphasis:
+		if n.Level > 1 {
+			w.strong = true
+		} else {
+			w.emph = true
+		}
+		r.children(n, w, url)
+	case *east.Strikethrough:
+		w.struck = true
+		r.children(n, w, url)
+	case *ast.Link:
+		r.link(n, string(n.Destination), w)
+	case *ast.AutoLink:
+		r.auto(n, w)
+	case *ast.Image:
+		r.image(n)
+	case *ast.RawHTML:
+		s := string(n.Segments.Value(r.source))
+		if strings.HasPrefix(strings.ToLower(s), "<br") {
+			r.add("\n", weight{}, "")
+		} else {
+			r.text(s, w, url)
+		}
+	default:
+		r.children(n, w, url)
+	}
+}
+
+// text adds text from outside. It was cleaned when it came in, but entities may have brought back what that took out.
+func (r *reader) text(s string, w weight, url string) {
+	r.add(text.Line(s), w, url)
+}
+
+func (r *reader) add(s string, w weight, url string) {
+	if s == "" {
+		return
+	}
+	if n := len(r.out); n > 0 && r.out[n-1].weight == w && r.out[n-1].url == url {
+		r.out[n-1].text += s
+		return
+	}
+	r.out = append(r.out, span{s, w, url})
+}
+
+// link adds a link's text, and after it where it leads, unless the text says so.
+func (r *reader) link(n ast.Node, target string, w weight) {
+	target = text.Line(unescape(target))
+	w.kind = link
+	at := len(r.out)
+	r.children(n, w, reach(target))
+	if len(r.out) == at {
+		r.add(target, w, reach(target))
+		return
+	}
+	var said strings.Builder
+	for _, s := range r.out[at:] {
+		said.WriteString(s.text)
+	}
+	if s := said.String(); target != "" && !strings.HasPrefix(target, "#") && s != target && "mailto:"+s != target {
+		r.add(" ("+shorten(target)+")", weight{kind: aside}, "")
+	}
+}
+
+func (r *reader) auto(n *ast.AutoLink, w weight) {
+	label := text.Line(string(n.Label(r.source)))
+	if n.AutoLinkType == ast.AutoLinkURL {
+		w.kind = link
+		r.add(label, w, reach(text.Line(string(n.URL(r.source)))))
+		return
+	}
+	r.add(label, w, "")
+}
+
+// image says what an image shows and where it is. It is never fetched.
+func (r *reader) image(n *ast.Image) {
+	parts := []string{}
+	if alt := strings.TrimSpace(text.Line(unescape(r.plain(n)))); alt != "" {
+		parts = append(parts, alt)
+	}
+	target := text.Line(string(n.Destination))
+	if u, err := url.Parse(target); err == nil && u.Host != "" {
+		parts = append(parts, u.Host)
+	} else if target != "" {
+		parts = append(parts, shorten(target))
+	}
+	r.add("[image: "+strings.Join(parts, ", ")+"]", weight{kind: aside}, "")
+}
+
+// plain returns the text in n as it was written.
+func (r *reader) plain(n ast.Node) string {
+	var b strings.Builder
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			b.Write(t.Segment.Value(r.source))
+			if t.SoftLineBreak() {
+				b.WriteByte(' ')
+			}
+		} else {
+			b.WriteString(r.plain(c))
+		}
+	}
+	return b.String()
+}
+
+// reach returns target if a terminal may be told to open it, else nothing.
+func reach(target string) string {
+	if len(target) > maxLink || !strings.HasPrefix(target, "http://") && !strings.HasPrefix(target, "https://") {
+		return ""
+	}
+	u, err := url.Parse(target)
+	if err != nil || u.Host == "" || u.User != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// shorten returns a target as it is shown: whole, or if it is long its beginning, with the whole of its host.
+func shorten(target string) string {
+	if text.Width(target) <= shownLink {
+		return target
+	}
+	room := shownLink
+	if u, err := url.Parse(target); err == nil {
+		room = max(room, len(u.Scheme)+len("://")+text.Width(u.Host)+2)
+	}
+	return text.Truncate(target, room)
+}
+
+// unescape resolves backslashes and entities.
+func unescape(s string) string {
+	if !strings.ContainsAny(s, `\&`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '&':
+			end := strings.IndexByte(s[i:min(len(s), i+40)], ';')
+			if end < 0 {
+				b.WriteByte('&')
+				continue
+			}
+			b.WriteString(html.UnescapeString(s[i : i+end+1]))
+			i += end
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,229 @@
+package markdown
+
+import "strings"
+
+const (
+	settleAt = 512  // bytes of prose after which the beginning of a paragraph is laid out for good
+	hugeAt   = 4096 // and after which it is released before its end
+)
+
+// A paragraph is prose. What it begins with is settled from time to time, so that only its end is laid out again as it grows.
+type paragraph struct {
+	gap     bool
+	text    []byte
+	last    int // where its last line begins
+	settled int // so much of the text is in held and carry
+	next    int // length at which it may settle further
+	held    []string
+	carry   string // the last line of what is settled, which may grow
+	huge    bool   // held is released at once
+	put     bool
+}
+
+func (p *paragraph) clone() leaf {
+	c := *p
+	c.text = c.text[:len(c.text):len(c.text)]
+	c.held = c.held[:len(c.held):len(c.held)]
+	return &c
+}
+
+// add adds a line. A delimiter row below a row that fits it makes a table of the two.
+func (p *paragraph) add(d *Doc, line string) {
+	if len(p.text) > 0 && p.settled <= p.last {
+		if t := tableStart(d, string(p.text[p.last:]), line); t != nil {
+			d.leaf = nil
+			above := p.last > 0
+			if above {
+				p.text = p.text[:p.last-1]
+				p.close(d)
+			}
+			t.gap = p.gap && !above
+			d.enter(t)
+			return
+		}
+	}
+	if len(p.text) > 0 {
+		p.text = append(p.text, '\n')
+	}
+	p.last = len(p.text)
+	p.extend(d, line)
+}
+
+// extend adds to the last line.
+func (p *paragraph) extend(d *Doc, s string) {
+	p.text = append(p.text, s...)
+	p.settle(d)
+}
+
+// settle lays out the beginning of a long paragraph, up to where no emphasis, link or code is open.
+func (p *paragraph) settle(d *Doc) {
+	if d.live || len(p.text) < p.settled+settleAt || len(p.text) < p.next {
+		return
+	}
+	n := calm(p.text[p.settled:])
+	if n == 0 && len(p.text)-p.settled > hugeAt {
+		n = len(p.text) - p.settled
+	}
+	if n == 0 || p.text[0] == '[' && p.settled == 0 && len(p.text) < hugeAt { // may define a link
+		p.next = len(p.text) + settleAt/2
+		return
+	}
+	lines := d.wrap(join(p.carry, d.flow(string(p.text[p.settled:p.settled+n]), 0)))
+	p.held = append(p.held, lines[:len(lines)-1]...)
+	p.carry = lines[len(lines)-1]
+	p.settled += n
+	p.huge = p.huge || len(p.text) >= hugeAt
+	if p.huge && len(p.held) > 0 {
+		d.put(!p.put, p.gap, p.held...)
+		p.put, p.held = true, nil
+		p.text = append([]byte(nil), p.text[p.settled:]...)
+		p.last, p.settled = max(0, p.last-p.settled), 0
+	}
+	p.next = 0
+}
+
+func (p *paragraph) close(d *Doc) {
+	if p.huge || d.live {
+		lines := p.held
+		if rest := d.flow(string(p.text[p.settled:]), 0); rest != "" || p.carry != "" {
+			lines = append(lines, d.wrap(join(p.carry, rest))...)
+		}
+		if len(lines) > 0 {
+			d.put(!p.put, p.gap, lines...)
+		}
+		return
+	}
+	if flow := d.flow(string(p.text), 0); flow != "" {
+		d.put(true, p.gap, d.wrap(flow)...)
+	}
+}
+
+// underlined makes a heading of the paragraph if the line is its underline.
+func (p *paragraph) underlined(d *Doc, line string) bool {
+	s := strings.TrimRight(line, " \t")
+	if strings.Trim(s, "=") != "" && strings.Trim(s, "-") != "" {
+		return false
+	}
+	if p.huge || len(p.text) == 0 {
+		return false
+	}
+	level := 2
+	if s[0] == '=' {
+		level = 1
+	}
+	d.leaf = nil
+	if flow := d.flow(string(p.text), level); flow != "" {
+		d.put(true, p.gap, d.wrap(flow)...)
+	}
+	return true
+}
+
+func join(carry, rest string) string {
+	if carry == "" || rest == "" {
+		return carry + rest
+	}
+	return carry + " " + rest
+}
+
+// calm returns the place of the last space in s where no emphasis, code, link or tag is open, or 0.
+func calm(s []byte) (at int) {
+	var stars, unders, tildes, ticks, square, round, angle int
+	for i := 0; i < len(s); i++ {
+		run := 1
+		for i+run < len(s) && s[i+run] == s[i] {
+			run++
+		}
+		switch s[i] {
+		case '\\':
+			run = 2
+		case '`':
+			switch ticks {
+			case 0:
+				ticks = run
+			case run:
+				ticks = 0
+			}
+		case ' ', '\n':
+			if ticks|stars|unders|tildes|square|round|angle == 0 {
+				at = i
+			}
+		default:
+			if ticks == 0 {
+				switch s[i] {
+				case '*':
+					stars ^= run
+				case '_':
+					if unders != 0 || i == 0 || s[i-1] == ' ' || s[i-1] == '(' {
+						unders ^= run
+					}
+				case '~':
+					tildes ^= run
+				case '[':
+					square += run
+				case ']':
+					square = max(0, square-run)
+					if square == 0 && i+run < len(s) && s[i+run] == '(' {
+						round++
+						run++
+					}
+				case ')':
+					round = max(0, round-run)
+				case '<':
+					if i+1 < len(s) && (s[i+1] >= 'a' && s[i+1] <= 'z' || s[i+1] == '/') {
+						angle = 1
+					}
+				case '>':
+					angle = 0
+				default:
+					run = 1
+				}
+			}
+		}
+		i += run - 1
+	}
+	return at
+}
+
+// heading writes a heading.
+func (d *Doc) heading(level int, title string) {
+	d.fill()
+	if flow := d.flow(title, level); flow != "" {
+		d.put(true, d.blank, d.wrap(flow)...)
+	}
+}
+
+// rule writes a thematic break.
+func (d *Doc) rule() {
+	d.fill()
+	d.put(true, d.blank, d.look.rule(d.room()))
+}
+
+// An indented code block has no language.
+type indented struct {
+	gap    bool
+	put    bool
+	blanks int
+}
+
+func (l *indented) clone() leaf { c := *l; return &c }
+func (l *indented) close(*Doc)  {}
+
+func (l *indented) say(d *Doc, c *cursor) bool {
+	switch {
+	case c.blank():
+		l.blanks++
+		d.blank = true
+		return true
+	case c.indent() < 4:
+		return false
+	}
+	c.skip(4)
+	for range l.blanks {
+		if l.put {
+			d.put(false, false, "")
+		}
+	}
+	d.put(!l.put, l.gap, d.code(nil, c.rest)...)
+	l.put, l.blanks, d.blank = true, 0, false
+	return true
+}
