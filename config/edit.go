@@ -72,7 +72,7 @@ func edited(file, old string, path []string, values []string) ([]byte, error) {
 	if len(errs) == 0 {
 		return nil, &Error{Where: dotted(path), Err: errors.New("this cannot be a value")}
 	}
-	return nil, &Error{Where: dotted(path), Err: bottom(errs[len(errs)-1])}
+	return nil, innermostPlace(errs[len(errs)-1])
 }
 
 // try loads text as a user's file and wants path to mean something in it.
@@ -101,10 +101,12 @@ func keyNames() []string {
 	return names
 }
 
-// bottom is the reason of a place's error without the place, which the edit knows better.
-func bottom(err error) error {
+// innermostPlace is the error of the key itself: its place in a file that was never written says nothing.
+func innermostPlace(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Err
+		if inner, ok := errors.AsType[*Error](e.Err); ok {
+			return inner
+		}
 	}
 	return err
 }

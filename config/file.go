@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -136,7 +135,7 @@ func (d document) offset(path ...string) int {
 }
 
 func (d document) wrong(err error, path ...string) error {
-	return d.fail(d.offset(path...), fmt.Errorf("%s: %w", dotted(path), err))
+	return d.fail(d.offset(path...), &Error{Where: dotted(path), Err: err})
 }
 
 func (d document) where(path ...string) string {

@@ -77,6 +77,8 @@ func (c Config) automatic() (Choice, error) {
 // available says whether p could answer and by what: a key, or a base URL for which the user has taken the trouble.
 func (c Config) available(p Provider, stored []string) (why string, ok bool) {
 	switch name := p.keyVariable(c.env); {
+	case p.broken != nil:
+		return p.urlEnv, true // chosen, it says what is wrong with it
 	case name != "":
 		return name, true
 	case len(p.KeyCommand) > 0:
