@@ -1,0 +1,293 @@
+package markdown
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"agentx/tui/text"
+	"agentx/tui/theme"
+)
+
+// A tester is a test, be it testing's or rapid's.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// stream gives src to a Doc in pieces and takes its lines as they come, as a chat does.
+func stream(t tester, pieces []string, width int) []string {
+	d := New(width, theme.Dark())
+	var out []string
+	for _, p := range pieces {
+		d.Append(p)
+		out = append(out, d.Take()...)
+		for _, line := range d.Tail(50) {
+			check(t, line, width)
+		}
+	}
+	d.Close()
+	return append(out, d.Take()...)
+}
+
+// check fails if a line is too wide or says more to the terminal than styles and our links.
+func check(t tester, line string, width int) {
+	t.Helper()
+	if w := text.Width(line); w > width {
+		t.Fatalf("%q takes %d cells of %d", line, w, width)
+	}
+	for rest := line; ; {
+		i := strings.IndexFunc(rest, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 })
+		if i < 0 {
+			return
+		}
+		n := ours(rest[i:])
+		if n == 0 {
+			t.Fatalf("%q has a control that is not ours at %q", line, rest[i:])
+		}
+		rest = rest[i+n:]
+	}
+}
+
+// ours returns the length of the SGR or OSC 8 sequence that s begins with.
+func ours(s string) int {
+	if rest, ok := strings.CutPrefix(s, "\x1b["); ok {
+		n := len(rest) - len(strings.TrimLeft(rest, "0123456789;:"))
+		if n < len(rest) && rest[n] == 'm' {
+			return 2 + n + 1
+		}
+		return 0
+	}
+	if rest, ok := strings.CutPrefix(s, "\x1b]8;"); ok {
+		body, _, ended := strings.Cut(rest, "\x07")
+		_, target, _ := strings.Cut(body, ";")
+		if ended && (target == "" || strings.HasPrefix(target, "http://") || strings.HasPrefix(target, "https://")) &&
+			!strings.ContainsFunc(body, func(r rune) bool { return r < ' ' || r > '~' }) && len(target) <= maxLink {
+			return len("\x1b]8;") + len(body) + 1
+		}
+	}
+	return 0
+}
+
+// plain drops styles and links.
+func plain(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = strings.TrimRight(strip(line), " ")
+	}
+	return out
+}
+
+func strip(s string) string {
+	var b strings.Builder
+	for s != "" {
+		i := strings.IndexByte(s, '\x1b')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i+len(sequence(s[i:])):]
+	}
+	return b.String() + s
+}
+
+// document draws a markdown text in the shapes that models write.
+func document() *rapid.Generator[string] {
+	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``"}
+	prose := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 40).Draw(t, "words"), " ")
+	})
+	block := rapid.Custom(func(t *rapid.T) string {
+		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		case 0:
+			return strings.Repeat("#", rapid.IntRange(1, 6).Draw(t, "level")) + " " + prose.Draw(t, "title")
+		case 1:
+			return "```go\nfunc main() {\n\tprintln(\"x\") /* a\n\n b */ // c\n}\n```"
+		case 2:
+			return "- " + prose.Draw(t, "a") + "\n- " + prose.Draw(t, "b") + "\n  - " + prose.Draw(t, "c") + "\n\n    more\n- d"
+		case 3:
+			return "1. " + prose.Draw(t, "a") + "\n\n2. " + prose.Draw(t, "b") + "\n   ```\n   code\n   ```\n3. c"
+		case 4:
+			return "> " + prose.Draw(t, "a") + "\n> " + prose.Draw(t, "b") + "\n>\n> - c\nlazy"
+		case 5:
+			return "| a | b |\n|---|:-:|\n| " + strings.ReplaceAll(prose.Draw(t, "a"), "|", "") + " | 2 |\n| 3 |"
+		case 6:
+			return "---"
+		case 7:
+			return prose.Draw(t, "a") + "\n==="
+		case 8:
+			return prose.Draw(t, "a") + "  \n" + prose.Draw(t, "b") + "\n" + prose.Draw(t, "c")
+		}
+		return prose.Draw(t, "a")
+	})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(block, 1, 6).Draw(t, "blocks"), "\n\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
+	})
+}
+
+func pieces(t *rapid.T, s string) []string {
+	var out []string
+	for s != "" {
+		n := rapid.IntRange(1, min(len(s), 60)).Draw(t, "n")
+		out, s = append(out, s[:n]), s[n:]
+	}
+	return out
+}
+
+// However a text is cut into deltas, what is printed in the end is the same.
+func TestPiecesLookLikeTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src, width := document().Draw(t, "src"), rapid.IntRange(1, 100).Draw(t, "width")
+		want := Render(src, width, theme.Dark())
+		got := stream(t, pieces(t, src), width)
+		if !slices.Equal(got, want) {
+			t.Fatalf("in pieces:\n%s\nwhole:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		for _, line := range want {
+			check(t, line, width)
+		}
+	})
+}
+
+// glamour says how finished text looks; the tail's quick renderer must say the same, or the screen would jump.
+func TestTheTailLooksAsGlamourDoes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src := document().Draw(t, "src")
+		themes := map[string]theme.Theme{"dark": theme.Dark(), "light": theme.Light(), "plain": theme.Plain()}
+		g := ground{level: rapid.IntRange(0, 6).Draw(t, "level"), quoted: rapid.Bool().Draw(t, "quoted")}
+		l := newLook(themes[rapid.SampledFrom([]string{"dark", "light", "plain"}).Draw(t, "theme")])
+		spans := newGrammar().spans(src, false, false)
+		got, want := cellsOf(l.light(spans, g)), cellsOf(l.finish(spans, g))
+		if !slices.Equal(got, want) {
+			t.Fatalf("light:\n%q\nglamour:\n%q\n%q\n%q", got, want, l.light(spans, g), l.finish(spans, g))
+		}
+	})
+}
+
+// cellsOf returns each character of s with the style and link that it is drawn in.
+func cellsOf(s string) (out []string) {
+	style, link := "", ""
+	for s != "" {
+		if s[0] == '\x1b' {
+			seq := sequence(s)
+			switch {
+			case seq == reset:
+				style = ""
+			case seq == linkClose:
+				link = ""
+			case strings.HasPrefix(seq, linkOpen):
+				link = seq
+			default:
+				style = sorted(style + seq)
+			}
+			s = s[len(seq):]
+			continue
+		}
+		r := []rune(s)[0]
+		s = s[len(string(r)):]
+		if r == '\n' {
+			out = append(out, "\n")
+		} else {
+			out = append(out, string(r)+style+link)
+		}
+	}
+	return out
+}
+
+// sorted puts the parameters of styles in order; terminals do not mind it.
+func sorted(seq string) string {
+	parts := strings.FieldsFunc(seq, func(r rune) bool { return strings.ContainsRune("\x1b[;m", r) })
+	slices.Sort(parts)
+	return strings.Join(parts, ";")
+}
+
+// doc is an answer of n tokens in one of the shapes that we measure with.
+func doc(n int, variant string) []string {
+	words := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega stream render buffer cache token event frame model state turn")
+	out := []string{}
+	add := func(s ...string) { out = append(out, s...) }
+	k := 0
+	w := func() string { k++; return words[(k*7+k/5)%len(words)] }
+	para := func(m int) {
+		for i := range m {
+			add(w() + " ")
+			if i%17 == 16 {
+				add("**", w(), "** ")
+			}
+			if i%23 == 22 {
+				add("`", w(), "()` ")
+			}
+		}
+		add(".", "\n\n")
+	}
+	switch variant {
+	case "code":
+		add("Here", " it", " is", ":\n\n", "```", "go", "\n")
+		for i := 0; len(out) < n; i++ {
+			add("\t", w(), " :=", " "+w(), "(", strconv.Itoa(i), ",", " \""+w()+"\"", ")", "\n")
+		}
+		add("```\n")
+	case "list":
+		for len(out) < n {
+			add("- ", w(), " "+w(), " **"+w()+"**", " `x`", "\n")
+		}
+	case "paragraph":
+		for len(out) < n {
+			add(" "+w(), " **", w(), "**")
+		}
+	case "table":
+		add("| a | b | c |\n", "|---|---|---|\n")
+		for len(out) < n {
+			add("| ", w(), " | ", w(), " | ", w(), " |\n")
+		}
+	case "ref":
+		add("See", " [", "1", "]", ".", "\n\n", "[1]: http://example.com/", "\n\n")
+		fallthrough
+	default:
+		for sec := 1; len(out) < n; sec++ {
+			add("## ", "Section", fmt.Sprintf(" %d", sec), " "+w(), "\n\n")
+			para(60)
+			for range 5 {
+				add("- ", w(), " "+w(), " "+w(), " "+w(), "\n")
+			}
+			add("\n", "```", "go", "\n")
+			for i := range 12 {
+				add("\t", w(), " :=", " "+w(), "(", strconv.Itoa(i), ",", " \""+w()+"\"", ")", "\n")
+			}
+			add("```", "\n\n")
+			para(50)
+			add("| ", w(), " | ", w(), " | ", w(), " |\n", "|---|", "---|", "---|\n")
+			for i := range 4 {
+				add("| ", w(), " | ", w(), " | ", strconv.Itoa(i), " |\n")
+			}
+			add("\n", "> ", w(), " "+w(), " "+w(), "\n\n")
+		}
+	}
+	return out
+}
+
+// BenchmarkAnswer streams 20,000 tokens at 200 a second to a screen that is drawn 60 times a second: a frame every 3.3 tokens.
+func BenchmarkAnswer(b *testing.B) {
+	for _, variant := range []string{"mixed", "code", "list", "paragraph", "table", "ref"} {
+		b.Run(variant, func(b *testing.B) {
+			toks := doc(20000, variant)
+			b.SetBytes(int64(len(strings.Join(toks, ""))))
+			for b.Loop() {
+				d := New(80, theme.Dark())
+				for i, tok := range toks {
+					d.Append(tok)
+					if i%10%3 == 2 {
+						d.Take()
+						d.Tail(30)
+					}
+				}
+				d.Close()
+				d.Take()
+			}
+		})
+	}
+}
