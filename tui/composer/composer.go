@@ -101,6 +101,9 @@ func (m Model) SetSize(width, height int) Model {
 	return m.lay()
 }
 
+// Size is what SetSize gave.
+func (m Model) Size() (width, height int) { return m.width, m.height }
+
 // SetStyles changes the colours.
 func (m Model) SetStyles(s Styles) Model {
 	m.config.Styles = s

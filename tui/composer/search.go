@@ -15,13 +15,12 @@ type search struct {
 	query  string
 	at     int // steps back to the match; zero is none
 	failed bool
-	before buffer
 }
 
 const maxSearched = 64 << 10 // bytes of an entry that are looked at
 
 func (m Model) startSearch() Model {
-	m.search = search{on: true, before: m.buf}
+	m.search = search{on: true}
 	m.last = other
 	return m.lay()
 }
@@ -121,14 +120,14 @@ func (m Model) match() (buffer, bool) {
 	return b.top(), true
 }
 
-// prompt is the search's own line and the caret's column in it.
+// searchLine is the search's own line and the caret's column in it.
 func (m Model) searchLine() (string, int) {
 	head := "search history: "
 	switch {
-	case m.search.failed:
-		head = "nothing older: "
 	case m.search.query != "" && m.search.at == 0:
 		head = "not in the history: "
+	case m.search.failed:
+		head = "nothing older: "
 	}
 	q := show(m.search.query)
 	if over := text.Width(head) + text.Width(q) - (m.width - 1); over > 0 && m.width > 1 {

@@ -1,0 +1,89 @@
+package composer_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"agentx/tui/composer"
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func prose(lines int) string {
+	return strings.TrimSuffix(strings.Repeat("the quick brown fox jumps over the lazy dog, 世界\n", lines), "\n")
+}
+
+// BenchmarkKey is a key and the picture after it; beside it an editor that wraps the whole text anew.
+func BenchmarkKey(b *testing.B) {
+	for _, lines := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			m := composer.New(composer.Config{}).SetSize(80, 20).SetText(prose(lines))
+			both, i := keys("x<backspace>"), 0
+			for b.Loop() {
+				m, _, _ = m.Update(both[i%2])
+				i++
+				if m.View() == "" {
+					b.Fatal("nothing is shown")
+				}
+			}
+		})
+	}
+	for _, lines := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("naive/lines=%d", lines), func(b *testing.B) {
+			s := prose(lines)
+			i := 0
+			for b.Loop() {
+				if i%2 == 0 {
+					s += "x"
+				} else {
+					s = s[:len(s)-1]
+				}
+				i++
+				rows := text.Wrap(s, 77)
+				if strings.Join(rows[max(0, len(rows)-10):], "\n  ") == "" {
+					b.Fatal("nothing is shown")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPaste is ten megabytes in one paste, folded, drawn and sent.
+func BenchmarkPaste(b *testing.B) {
+	s := strings.Repeat("0123456789 abcdefghijklmn öäü\r\n", 10<<20/34)
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		m := composer.New(composer.Config{})
+		m, _, _ = m.Update(tea.PasteMsg{Content: s})
+		if m.View() == "" {
+			b.Fatal("nothing is shown")
+		}
+		if _, out, _ := m.Update(key("shift+enter")); out != nil {
+			b.Fatal("sent")
+		}
+	}
+}
+
+// BenchmarkDraft reads the whole text, as saving a draft does.
+func BenchmarkDraft(b *testing.B) {
+	m := composer.New(composer.Config{}).SetText(prose(10_000))
+	for b.Loop() {
+		if m.Draft() == "" {
+			b.Fatal("no draft")
+		}
+	}
+}
+
+// BenchmarkUp walks up through ten thousand lines.
+func BenchmarkUp(b *testing.B) {
+	start := composer.New(composer.Config{}).SetSize(80, 20).SetText(prose(10_000))
+	m := start
+	for b.Loop() {
+		m, _, _ = m.Update(key("up"))
+		if m.View() == "" {
+			b.Fatal("nothing is shown")
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package composer_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"agentx/tui/composer"
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "write the frames anew")
+
+// keys reads a script: characters are typed, <alt+b> is a key.
+func keys(script string) []tea.KeyPressMsg {
+	var out []tea.KeyPressMsg
+	for script != "" {
+		if name, rest, ok := strings.Cut(script[1:], ">"); script[0] == '<' && ok {
+			out, script = append(out, key(name)), rest
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(script)
+		out, script = append(out, tea.KeyPressMsg{Code: r, Text: string(r)}), script[n:]
+	}
+	return out
+}
+
+func key(name string) tea.KeyPressMsg {
+	var k tea.KeyPressMsg
+	for mod, bit := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift} {
+		if strings.Contains(name, mod) {
+			k.Mod |= bit
+			name = strings.Replace(name, mod, "", 1)
+		}
+	}
+	named := map[string]rune{
+		"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
+		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
+		"lt": '<', "space": ' ',
+	}
+	if code, ok := named[name]; ok {
+		k.Code = code
+	} else {
+		k.Code, _ = utf8.DecodeRuneInString(name)
+	}
+	if name == "lt" || name == "space" {
+		k.Text = string(k.Code)
+	}
+	return k
+}
+
+// screen runs a composer; a key comes every fifty milliseconds.
+type screen struct {
+	model composer.Model
+	now   time.Time
+	outs  []tea.Msg
+}
+
+func newScreen(c composer.Config) *screen {
+	s := &screen{now: time.Unix(0, 0)}
+	if c.Now == nil {
+		c.Now = func() time.Time { return s.now }
+	}
+	s.model = composer.New(c)
+	return s
+}
+
+func (s *screen) send(msg tea.Msg) {
+	var out tea.Msg
+	s.model, out, _ = s.model.Update(msg)
+	if out != nil {
+		s.outs = append(s.outs, out)
+	}
+}
+
+func (s *screen) press(script string) {
+	for _, k := range keys(script) {
+		s.now = s.now.Add(50 * time.Millisecond)
+		s.send(k)
+	}
+}
+
+func (s *screen) paste(content string) {
+	s.send(tea.PasteMsg{Content: content})
+	s.now = s.now.Add(time.Second)
+}
+
+// picture is the view with the caret drawn in, and what was said since the last one.
+func (s *screen) picture(width int) string {
+	var b strings.Builder
+	caret := s.model.Cursor()
+	for y, line := range strings.Split(s.model.View(), "\n") {
+		line += strings.Repeat(" ", max(0, width-text.Width(line)))
+		if caret != nil && caret.Y == y {
+			line = withCaret(line, caret.X)
+		}
+		fmt.Fprintf(&b, "  |%s|\n", line)
+	}
+	for _, out := range s.outs {
+		b.WriteString("  out " + said(out) + "\n")
+	}
+	s.outs = nil
+	return b.String()
+}
+
+func withCaret(line string, x int) string {
+	col, at := 0, 0
+	for at < len(line) && col < x {
+		c, w := ansi.FirstGraphemeCluster(line[at:], ansi.GraphemeWidth)
+		at, col = at+len(c), col+w
+	}
+	return line[:at] + "‸" + line[at:]
+}
+
+func said(out tea.Msg) string {
+	switch out := out.(type) {
+	case composer.Submit:
+		if out.Slash {
+			return "slash " + strconv.Quote(out.Text)
+		}
+		return "submit " + strconv.Quote(out.Text)
+	case composer.Edit:
+		return "edit " + strconv.Quote(out.Text)
+	case composer.Notice:
+		return "notice " + strconv.Quote(out.Text)
+	}
+	return fmt.Sprintf("%T", out)
+}
+
+func commands() []composer.Command {
+	return []composer.Command{
+		{Name: "model", Help: "choose the model"}, {Name: "new", Help: "begin a new session"}, {Name: "sessions", Help: "open a saved session"},
+		{Name: "system", Help: "change the system prompt"}, {Name: "quit", Help: "leave"},
+	}
+}
+
+// TestStories plays each file of testdata/stories. A line is a comment (#),
+// an instruction, or part of the picture that the instruction makes.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(data))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if want := string(data); got != want && !*update {
+				t.Errorf("the pictures have changed; got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, story string) string {
+	s := newScreen(composer.Config{Placeholder: "Ask anything", Busy: "An answer is running; write ahead"})
+	s.model = s.model.SetCommands(commands())
+	width, height := 40, 14
+	s.model = s.model.SetSize(width, height)
+	var b strings.Builder
+	for line := range strings.Lines(story) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		b.WriteString(line + "\n")
+		verb, arg, _ := strings.Cut(line, " ")
+		unquoted, err := strconv.Unquote(`"` + arg + `"`)
+		if err != nil {
+			unquoted = arg
+		}
+		switch verb {
+		case "", "#":
+			continue
+		case "size":
+			if _, err := fmt.Sscan(arg, &width, &height); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			s.model = s.model.SetSize(width, height)
+		case "keys":
+			s.press(arg)
+		case "paste":
+			s.paste(unquoted)
+		case "pastelines":
+			n, err := strconv.Atoi(arg)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			s.paste(strings.Repeat("a line of the paste\n", n))
+		case "history":
+			s.model = s.model.SetHistory(strings.Split(unquoted, "|"))
+		case "text":
+			s.model = s.model.SetText(unquoted)
+		case "busy":
+			s.model = s.model.SetBusy(true)
+		case "blur":
+			s.model = s.model.Blur()
+		default:
+			t.Fatalf("unknown instruction %q", line)
+		}
+		b.WriteString(s.picture(width))
+	}
+	return b.String()
+}
