@@ -1,0 +1,116 @@
+// Package wire carries requests to providers over HTTP and reads what they
+// stream back. It knows what can go wrong on the way, and nothing about what is
+// said.
+//
+// A [Client] follows no redirect, sends no key unencrypted, demands an event
+// stream, gives up on a silent connection, and tries again only for as long as
+// nothing of the answer has been seen.
+package wire
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	randv2 "math/rand/v2"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// A Client is what drivers share: connections and limits. Its zero value works.
+// It is used by pointer, by any number of goroutines, and not copied.
+type Client struct {
+	Version   string            // of this program, for User-Agent
+	Transport http.RoundTripper // nil is one of our own
+
+	Header   time.Duration // until the answer begins; 0 is 5 minutes
+	Idle     time.Duration // without a byte; 0 is 90 seconds
+	Progress time.Duration // with signs of life only; 0 is 10 minutes
+
+	MaxLine  int   // bytes of one line or event; 0 is 32 MB
+	MaxTotal int64 // bytes of one stream; 0 is 1 GB
+	MaxText  int64 // bytes of one answer's text and tool input; 0 is 32 MB
+
+	Attempts int                                        // 0 is 4
+	Random   func() float64                             // in [0,1), spreads the waits; nil is random
+	Sleep    func(context.Context, time.Duration) error // nil waits
+
+	once sync.Once
+	own  *http.Transport
+}
+
+// NewID returns an identifier that nobody else has.
+func NewID() string { return rand.Text() }
+
+// Close ends the connections that are idle.
+func (c *Client) Close() {
+	if t, ok := c.transport().(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+func (c *Client) transport() http.RoundTripper {
+	if c.Transport != nil {
+		return c.Transport
+	}
+	c.once.Do(func() { c.own = newTransport() })
+	return c.own
+}
+
+// newTransport is net/http's with our limits. A round trip of it follows no
+// redirect and keeps no cookie: both are left to http.Client, which is not here.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    15 * time.Second,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: 256 << 10,
+		DisableCompression:     true,
+	}
+}
+
+func (c *Client) header() time.Duration   { return or(c.Header, 5*time.Minute) }
+func (c *Client) idle() time.Duration     { return or(c.Idle, 90*time.Second) }
+func (c *Client) progress() time.Duration { return or(c.Progress, 10*time.Minute) }
+func (c *Client) maxLine() int            { return or(c.MaxLine, 32<<20) }
+func (c *Client) maxTotal() int64         { return or(c.MaxTotal, 1<<30) }
+func (c *Client) maxText() int64          { return or(c.MaxText, 32<<20) }
+func (c *Client) attempts() int           { return or(c.Attempts, 4) }
+
+func (c *Client) random() float64 {
+	if c.Random == nil {
+		return randv2.Float64()
+	}
+	return c.Random()
+}
+
+func (c *Client) sleep(ctx context.Context, d time.Duration) error {
+	if c.Sleep != nil {
+		return c.Sleep(ctx, d)
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+func (c *Client) agent() string { return "agentx/" + or(c.Version, "dev") }
+
+func or[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}

@@ -1,0 +1,422 @@
+package wire
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"time"
+
+	"agentx/engine"
+	"agentx/engine/event"
+)
+
+// A Call is one request to a provider and what is needed to speak about it.
+type Call struct {
+	Provider  string // its name for people
+	KeySource string // where the key is from, for people
+	URL       string
+	Header    http.Header
+	Secrets   []string // never shown
+	Body      []byte   // POST where there is one, else GET
+
+	Lines   bool  // of JSON, instead of server-sent events
+	MaxText int64 // bytes of the answer; 0 is the client's limit
+}
+
+// A Decoder makes stream events of the frames of one answer.
+type Decoder interface {
+	// Decode appends to out what the frame means. A fault says that the
+	// provider reports a failure, any other error that the frame makes no
+	// sense, and Ping that it says nothing.
+	Decode(out []event.Stream, f Frame) ([]event.Stream, error)
+	// End appends to out what was still held back when the stream ended. The
+	// answer is complete where the last of it is a message's stop.
+	End(out []event.Stream) []event.Stream
+}
+
+// Ping says that a frame is only a sign of life.
+var Ping = errors.New("ping")
+
+// Stream sends the request and yields what the decoder makes of the answer, up
+// to the message's stop. As long as nothing of the answer has been yielded it
+// tries again after failures that may pass; each wait is announced. The last
+// pair carries the error, a [*engine.Fault]. When ctx is done it just ends.
+func (c *Client) Stream(ctx context.Context, call Call, decoder func() Decoder) iter.Seq2[event.Stream, error] {
+	return func(yield func(event.Stream, error) bool) {
+		idempotency := NewID()
+		for try := 1; ; try++ {
+			a := attempt{client: c, call: call, decoder: decoder(), yield: yield, key: idempotency}
+			failed := a.run(ctx)
+			switch {
+			case failed.fault == nil || a.left || ctx.Err() != nil:
+				return
+			case !failed.again || a.begun || try >= c.attempts():
+				yield(nil, failed.fault)
+				return
+			case failed.after > patience:
+				yield(nil, tooLong(failed, call.Provider))
+				return
+			}
+			wait := c.wait(try, failed)
+			if !yield(event.Retrying{Attempt: try + 1, MaxAttempts: c.attempts(), DelayMs: wait.Milliseconds(), Reason: failed.fault.Message}, nil) {
+				return
+			}
+			if c.sleep(ctx, wait) != nil {
+				return
+			}
+		}
+	}
+}
+
+// An attempt is one try of a call.
+type attempt struct {
+	client  *Client
+	call    Call
+	decoder Decoder
+	yield   func(event.Stream, error) bool
+	key     string // the same for every try
+
+	held  []event.Stream // what comes before the content
+	begun bool           // content has been yielded: no other try
+	left  bool           // nobody listens any more
+	done  bool           // the message has stopped
+	text  int64          // bytes of content
+
+	progress *time.Timer
+}
+
+func (a *attempt) run(ctx context.Context) failure {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	resp, failed := a.open(ctx, cancel)
+	if resp == nil {
+		return failed
+	}
+	body := a.client.watch(ctx, cancel, resp.Body)
+	defer body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return a.call.refusal(resp)
+	}
+	a.progress = time.AfterFunc(a.client.progress(), func() {
+		cancel(a.call.fault(event.CodeTimeout, "no data for %s but signs of life", spoken(a.client.progress())))
+	})
+	defer a.progress.Stop()
+	err := a.read(resp, body)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	return a.failure(err)
+}
+
+// open sends the request and waits for the head of the answer.
+func (a *attempt) open(ctx context.Context, cancel context.CancelCauseFunc) (*http.Response, failure) {
+	timer := time.AfterFunc(a.client.header(), func() {
+		cancel(a.call.fault(event.CodeTimeout, "%s did not answer for %s", a.call.host(), spoken(a.client.header())))
+	})
+	defer timer.Stop()
+	resp, err := a.client.send(ctx, a.call, a.key)
+	if err == nil {
+		return resp, failure{}
+	}
+	if fault, ok := errors.AsType[*engine.Fault](context.Cause(ctx)); ok {
+		return nil, failure{fault: fault}
+	}
+	return nil, failure{fault: a.call.unreachable(err), again: tryAgain(err)}
+}
+
+// send makes one round trip. What it returns has a body to be closed.
+func (c *Client) send(ctx context.Context, call Call, idempotency string) (*http.Response, error) {
+	method, body := http.MethodGet, io.Reader(nil)
+	if call.Body != nil {
+		method, body = http.MethodPost, bytes.NewReader(call.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, call.URL, body)
+	if err != nil {
+		return nil, &engine.Fault{Code: event.CodeConfiguration, Message: "the base URL is not an address"}
+	}
+	for name, values := range call.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if err := guard(req, append(secretsOf(req.Header), call.Secrets...)); err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", c.agent())
+	if call.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
+	resp, err := c.transport().RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.Header.Get("Content-Encoding") == "gzip" {
+		resp.Body = &gzipped{body: resp.Body}
+	}
+	return resp, nil
+}
+
+// read yields the events of the answer.
+func (a *attempt) read(resp *http.Response, body io.Reader) error {
+	frames, err := a.frames(resp, body)
+	if err != nil {
+		return err
+	}
+	var out []event.Stream
+	for {
+		frame, err := frames.Next()
+		if err != nil {
+			return a.end(err)
+		}
+		out, err = a.decoder.Decode(out[:0], frame)
+		if err != nil && frame.Cut && !faulty(err) {
+			return a.end(io.EOF)
+		}
+		if !errors.Is(err, Ping) {
+			a.progress.Reset(a.client.progress())
+		}
+		if e := a.emit(out); e != nil || a.left {
+			return e
+		}
+		if a.done {
+			drain(body)
+			return nil
+		}
+		if err != nil && !errors.Is(err, Ping) {
+			return a.wrong(frame, err)
+		}
+	}
+}
+
+func faulty(err error) bool {
+	_, ok := errors.AsType[*engine.Fault](err)
+	return ok
+}
+
+// wrong makes a fault of a frame that makes no sense.
+func (a *attempt) wrong(f Frame, err error) error {
+	if faulty(err) {
+		return err
+	}
+	name := or(a.call.clean(string(f.Name)), "of the stream")
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return a.call.fault(event.CodeProtocol, "the event %s is not JSON: %s", name, a.call.clean(string(f.Data[:min(len(f.Data), 200)])))
+	}
+	return a.call.fault(event.CodeProtocol, "the event %s makes no sense: %s", name, a.call.clean(err.Error()))
+}
+
+// end yields what the decoder held back. Without a stop the answer is broken
+// off, whether the connection was closed well or badly.
+func (a *attempt) end(err error) error {
+	if e := a.emit(a.decoder.End(nil)); e != nil || a.left || a.done {
+		return e
+	}
+	return err
+}
+
+// emit yields what the decoder made. What precedes the content waits for it, so
+// that another try leaves no trace of this one.
+func (a *attempt) emit(out []event.Stream) error {
+	for _, e := range out {
+		n, content := weight(e)
+		if !content && !a.begun {
+			a.held = append(a.held, e)
+			continue
+		}
+		if a.text += n; a.text > a.limit() {
+			return a.call.fault(event.CodeTooLarge, "the answer exceeded %s and was stopped", size(a.limit()))
+		}
+		for _, h := range a.held {
+			if !a.pass(h) {
+				return nil
+			}
+		}
+		a.held, a.begun = nil, true
+		if !a.pass(e) {
+			return nil
+		}
+		if _, a.done = e.(event.MessageStop); a.done {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (a *attempt) pass(e event.Stream) bool {
+	a.left = a.left || !a.yield(e, nil)
+	return !a.left
+}
+
+func (a *attempt) limit() int64 { return or(a.call.MaxText, a.client.maxText()) }
+
+// weight is the size of what e adds to the answer, and whether it is content.
+func weight(e event.Stream) (int64, bool) {
+	switch e := e.(type) {
+	case event.TextDelta:
+		return int64(len(e.Text)), true
+	case event.ThinkingDelta:
+		return int64(len(e.Text) + len(e.Signature)), true
+	case event.InputJSONDelta:
+		return int64(len(e.PartialJSON)), true
+	case event.ToolUseStop:
+		return int64(len(e.Input)), true
+	case event.ToolUseStart, event.MessageStop:
+		return 0, true
+	}
+	return 0, false
+}
+
+// failure judges an answer that was not complete.
+func (a *attempt) failure(err error) failure {
+	if err == nil {
+		return failure{}
+	}
+	if f, ok := errors.AsType[*engine.Fault](err); ok {
+		told := errors.Is(err, toldBy{f})
+		return failure{fault: f, again: told && f.Retryable}
+	}
+	f := a.call.broken(err)
+	switch {
+	case errors.Is(err, io.EOF):
+		f = a.call.fault(event.CodeIncomplete, "the connection was closed before the answer was complete")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		f = a.call.fault(event.CodeIncomplete, "the connection was closed in the middle of the answer (unexpected EOF)")
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum):
+		f = a.call.fault(event.CodeProtocol, "the answer claims to be compressed and is not")
+	default:
+		f.Code, f.Message = event.CodeIncomplete, "the answer broke off: "+f.Message
+	}
+	f.Err = err
+	return failure{fault: f}
+}
+
+// Told marks f as what the provider said in the stream, as against what went
+// wrong on the way: before any content it is tried again like a status.
+func Told(f *engine.Fault) error { return toldBy{f} }
+
+type toldBy struct{ fault *engine.Fault }
+
+func (t toldBy) Error() string { return t.fault.Error() }
+func (t toldBy) Unwrap() error { return t.fault }
+
+// frames finds out whether the answer is a stream at all. A content type that
+// is missing or odd does no harm where the first bytes are those of a stream.
+func (a *attempt) frames(resp *http.Response, body io.Reader) (*Reader, error) {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if a.call.Lines {
+		r := NewLineReader(body, a.client.maxLine())
+		head, err := r.Peek(1)
+		if err == nil && len(head) > 0 && head[0] != '{' {
+			err = a.noStream(kind)
+		}
+		return r, err
+	}
+	r := NewReader(body, a.client.maxLine())
+	head, err := r.Peek(len("retry:"))
+	switch {
+	case err != nil && len(head) == 0:
+		return nil, err
+	case len(head) == 0:
+		return r, nil
+	case head[0] == '{' || head[0] == '[':
+		if p, ok := ParseProblem(r.Rest(maxProblem)); ok {
+			return nil, a.call.FaultFrom(http.StatusOK, p)
+		}
+		return nil, a.noStream(kind)
+	case head[0] != '<' && (kind == "text/event-stream" || fieldLike(head)):
+		return r, nil
+	}
+	return nil, a.noStream(kind)
+}
+
+func (a *attempt) noStream(kind string) error {
+	if kind == "" {
+		kind = "no content type"
+	}
+	return a.call.fault(event.CodeProtocol, "expected an event stream, got %q from %s", a.call.clean(kind), a.call.host())
+}
+
+func fieldLike(head []byte) bool {
+	if head[0] == ':' {
+		return true
+	}
+	for _, field := range []string{"data:", "event:", "id:", "retry:"} {
+		if bytes.HasPrefix(head, []byte(field)) {
+			return true
+		}
+	}
+	return false
+}
+
+// drain reads the little that follows the stop, so that the connection can
+// serve again. What takes time is not waited for.
+func drain(body io.Reader) {
+	w, ok := body.(*watched)
+	if !ok {
+		return
+	}
+	timer := time.AfterFunc(100*time.Millisecond, func() { w.body.Close() })
+	defer timer.Stop()
+	io.CopyN(io.Discard, w.body, 16<<10)
+}
+
+// watch returns body with limits: it ends when ctx does, after too long a
+// silence, and after too many bytes.
+func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser) *watched {
+	w := &watched{body: body, quiet: c.idle(), left: c.maxTotal()}
+	w.idle = time.AfterFunc(w.quiet, func() {
+		cancel(&engine.Fault{Code: event.CodeTimeout, Message: "no data for " + spoken(w.quiet), Retryable: true})
+	})
+	w.release = context.AfterFunc(ctx, func() { body.Close() })
+	return w
+}
+
+type watched struct {
+	body    io.ReadCloser
+	idle    *time.Timer
+	quiet   time.Duration
+	left    int64
+	release func() bool
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.body.Read(p)
+	if n > 0 {
+		w.idle.Reset(w.quiet)
+	}
+	if w.left -= int64(n); w.left < 0 {
+		return 0, &engine.Fault{Code: event.CodeTooLarge, Message: "the stream exceeded what one answer may have"}
+	}
+	return n, err
+}
+
+func (w *watched) Close() error {
+	w.idle.Stop()
+	w.release()
+	return w.body.Close()
+}
+
+// gzipped decompresses, from the first byte that is asked for.
+type gzipped struct {
+	body io.ReadCloser
+	zip  *gzip.Reader
+}
+
+func (g *gzipped) Read(p []byte) (int, error) {
+	if g.zip == nil {
+		zip, err := gzip.NewReader(g.body)
+		if err != nil {
+			return 0, fmt.Errorf("gzip: %w", err)
+		}
+		g.zip = zip
+	}
+	return g.zip.Read(p)
+}
+
+func (g *gzipped) Close() error { return g.body.Close() }
