@@ -6,6 +6,8 @@ package composer
 import (
 	"time"
 
+	"agentx/tui/theme"
+
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
@@ -19,6 +21,14 @@ type Styles struct {
 	Name, Help  lipgloss.Style // of a suggestion
 	Chosen      lipgloss.Style // the suggestion under the mark
 	Search      lipgloss.Style // the line of the history search
+}
+
+// Wear is the styles of a theme.
+func Wear(t theme.Theme) Styles {
+	return Styles{
+		Prompt: t.Prompt, Text: t.Text, Placeholder: t.Hint, Chip: t.Accent,
+		Name: t.Key, Help: t.Muted, Chosen: t.Selection, Search: t.Muted,
+	}
 }
 
 // Config is what does not change while one writes. The zero value works.

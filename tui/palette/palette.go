@@ -5,6 +5,8 @@ package palette
 import (
 	"slices"
 
+	"agentx/tui/theme"
+
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
@@ -20,6 +22,14 @@ type Styles struct {
 	Chosen  lipgloss.Style // the title under the mark
 	Preview lipgloss.Style // lines under an item
 	Help    lipgloss.Style // the last line, and an empty list's sentence
+}
+
+// Wear is the styles of a theme.
+func Wear(t theme.Theme) Styles {
+	return Styles{
+		Title: t.Title, Prompt: t.Prompt, Item: t.Text, Detail: t.Muted, Hint: t.Muted, Match: t.Match,
+		Chosen: t.Selection, Preview: t.Muted, Help: t.Faint,
+	}
 }
 
 // Item is a line of the list.
@@ -44,6 +54,7 @@ type Config struct {
 	Styles  Styles
 	Title   string
 	Prompt  string   // before the filter; "› " when empty
+	Enter   string   // what Enter does, one word for the last line; "open" when empty
 	Empty   string   // shown when there are no items at all: say what to do
 	NoMatch string   // shown when none fits the filter; a sentence of ours when empty
 	Actions []Action // further keys
@@ -77,6 +88,9 @@ type Model struct {
 func New(c Config, items []Item) Model {
 	if c.Prompt == "" {
 		c.Prompt = "› "
+	}
+	if c.Enter == "" {
+		c.Enter = "open"
 	}
 	return Model{config: c, width: 80, height: 12}.SetItems(items)
 }

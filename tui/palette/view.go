@@ -86,12 +86,12 @@ func (m Model) Cursor() *tea.Cursor {
 func (m Model) View() string {
 	var out []string
 	if m.head() > 1 {
-		out = append(out, m.config.Styles.Title.Inline(true).Render(text.Truncate(text.Line(m.config.Title), m.width)))
+		out = append(out, render(m.config.Styles.Title, text.Truncate(text.Line(m.config.Title), m.width)))
 	}
 	out = append(out, m.filterLine())
 	out = append(out, m.list()...)
 	if m.foot() > 0 {
-		out = append(out, m.config.Styles.Help.Inline(true).Render(text.Truncate(m.help(), m.width)))
+		out = append(out, render(m.config.Styles.Help, text.Truncate(m.help(), m.width)))
 	}
 	return strings.Join(out, "\n")
 }
@@ -109,7 +109,7 @@ func (m Model) filterLine() string {
 			s = ""
 		}
 	}
-	return m.config.Styles.Prompt.Inline(true).Render(prompt) + m.config.Styles.Item.Inline(true).Render(s)
+	return render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Item, s)
 }
 
 // list is the items in sight, or a sentence where there are none.
@@ -122,7 +122,7 @@ func (m Model) list() []string {
 		out = append(out, m.row(i))
 		for _, line := range m.preview(i) {
 			if len(out) < m.room() {
-				out = append(out, m.config.Styles.Preview.Inline(true).Render(text.Truncate("    "+text.Line(line), m.width)))
+				out = append(out, render(m.config.Styles.Preview, text.Truncate("    "+text.Line(line), m.width)))
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func (m Model) nothing() []string {
 	var out []string
 	for _, line := range text.Wrap(text.Line(s), m.width) {
 		if len(out) < m.room() {
-			out = append(out, m.config.Styles.Help.Inline(true).Render(line))
+			out = append(out, render(m.config.Styles.Help, line))
 		}
 	}
 	return out
@@ -152,12 +152,13 @@ func (m Model) nothing() []string {
 // row is an item's line: mark, title and detail, and the hint at the right where there is room.
 func (m Model) row(i int) string {
 	f, st := m.found[i], m.config.Styles
-	mark, base := "  ", st.Item
+	mark, base, detail, hintStyle := "  ", st.Item, st.Detail, st.Hint
 	if i == m.at {
 		mark, base = "› ", st.Chosen
+		detail, hintStyle = st.Detail.Inherit(base), st.Hint.Inherit(base) // its ground goes over the whole width
 	}
 	if m.width < 4 {
-		mark = mark[:0]
+		mark = ""
 	}
 	room := m.width - text.Width(mark)
 	hint := f.item.Hint
@@ -167,18 +168,16 @@ func (m Model) row(i int) string {
 		hint = ""
 	}
 	body := text.Truncate(f.item.marked, room)
-	if f.item.Detail == "" {
-		body = text.Truncate(f.item.Title, room)
-	}
-	line := base.Inline(true).Render(mark) + m.paint(f, body, base)
-	if hint == "" {
+	line := render(base, mark) + m.paint(f, body, base, detail)
+	if hint == "" && i != m.at {
 		return line
 	}
-	return line + strings.Repeat(" ", room-text.Width(body)+2) + st.Hint.Inline(true).Render(hint)
+	pad := strings.Repeat(" ", m.width-text.Width(mark)-text.Width(body)-text.Width(hint))
+	return line + render(detail, pad) + render(hintStyle, hint)
 }
 
 // paint colours the letters that the filter found.
-func (m Model) paint(f found, body string, base lipgloss.Style) string {
+func (m Model) paint(f found, body string, base, detail lipgloss.Style) string {
 	whole, end := len(body), min(f.item.titleEnds, len(body))
 	if strings.HasSuffix(body, "…") && !strings.HasPrefix(f.item.marked, body) {
 		if whole -= len("…"); whole <= end {
@@ -190,7 +189,7 @@ func (m Model) paint(f found, body string, base lipgloss.Style) string {
 	write := func(to int, marked bool) {
 		to = min(to, len(body))
 		if to > at {
-			b.WriteString(m.part(body, at, to, end, marked, base))
+			b.WriteString(m.part(body[at:to], end-at, marked, base, detail))
 			at = to
 		}
 	}
@@ -205,26 +204,25 @@ func (m Model) paint(f found, body string, base lipgloss.Style) string {
 	return b.String()
 }
 
-// part renders body[from:to], the title up to end; detail has a style of its own unless the mark is on the item.
-func (m Model) part(body string, from, to, end int, marked bool, base lipgloss.Style) string {
-	render := func(s string, style lipgloss.Style) string {
-		if marked {
-			style = m.config.Styles.Match.Inherit(style)
-		}
-		return style.Inline(true).Render(s)
+// part renders s, of which the first end bytes belong to the title.
+func (m Model) part(s string, end int, marked bool, base, detail lipgloss.Style) string {
+	if marked {
+		base, detail = m.config.Styles.Match.Inherit(base), m.config.Styles.Match.Inherit(detail)
 	}
-	switch {
-	case to <= end:
-		return render(body[from:to], base)
-	case from >= end:
-		return render(body[from:to], m.config.Styles.Detail)
+	end = max(0, min(end, len(s)))
+	return render(base, s[:end]) + render(detail, s[end:])
+}
+
+func render(st lipgloss.Style, s string) string {
+	if s == "" {
+		return ""
 	}
-	return render(body[from:end], base) + render(body[end:to], m.config.Styles.Detail)
+	return st.Inline(true).Render(s)
 }
 
 // help names the keys.
 func (m Model) help() string {
-	parts := []string{"↑↓ choose", "enter open"}
+	parts := []string{"↑↓ choose", "enter " + m.config.Enter}
 	for _, a := range m.config.Actions {
 		if a.Help != "" && (a.Key != "space" || m.filter == "") {
 			parts = append(parts, a.Key+" "+a.Help)
