@@ -36,7 +36,7 @@ func Unset(file, key string) error {
 		}
 		i := d.spot(path)
 		if i < 0 {
-			return nil, &Error{Where: file, Err: fmt.Errorf("%w key %s", ErrUnknown, dotted(path))}
+			return nil, &Error{Where: file, Err: fmt.Errorf("%w key %s", ErrUnknown, shown(path))}
 		}
 		return []byte(without(d.text, d.spots[i])), nil
 	})
@@ -47,7 +47,7 @@ func editable(key string) ([]string, error) {
 	s := scanner{text: key, deep: -1}
 	path := s.key()
 	if s.i < len(key) || len(path) == 0 || s.deep >= 0 || slices.Contains(path, "") {
-		return nil, &Error{Where: strconv.Quote(key), Err: errors.New("is not a key such as model or providers.work.base_url")}
+		return nil, &Error{Where: strconv.Quote(clip(key)), Err: errors.New("is not a key such as model or providers.work.base_url")}
 	}
 	return path, nil
 }
@@ -70,7 +70,7 @@ func edited(file, old string, path []string, values []string) ([]byte, error) {
 		errs = append(errs, err)
 	}
 	if len(errs) == 0 {
-		return nil, &Error{Where: dotted(path), Err: errors.New("this cannot be a value")}
+		return nil, &Error{Where: shown(path), Err: errors.New("this cannot be a value")}
 	}
 	return nil, innermostPlace(errs[len(errs)-1])
 }
@@ -87,7 +87,7 @@ func try(file, text string, path []string) error {
 	}
 	for _, warning := range c.Warnings {
 		if strings.HasPrefix(warning, d.where(path...)) {
-			return &Error{Where: dotted(path), Err: fmt.Errorf("%w key%s", ErrUnknown, meant(path[0], keyNames()))}
+			return &Error{Where: shown(path), Err: fmt.Errorf("%w key%s", ErrUnknown, meant(path[0], keyNames()))}
 		}
 	}
 	return nil

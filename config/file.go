@@ -2,11 +2,14 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
+	"sort"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +25,8 @@ type document struct {
 	text   string
 	values map[string]any
 	spots  []spot
+	first  map[string]int // offset of where a path, joined by NUL, first stands
+	lines  []int          // offset of each line
 }
 
 // readDocument reads a file. One that is not there is an empty document and fs.ErrNotExist.
@@ -73,7 +78,7 @@ func parseDocument(name string, layer Layer, raw []byte) (document, error) {
 	if err != nil {
 		return document{}, &Error{Where: name, Err: err}
 	}
-	d := document{name: name, layer: layer, text: text}
+	d := document{name: name, layer: layer, text: text, lines: lineStarts(text)}
 	if at := invalid(text); at >= 0 {
 		return d, d.fail(at, errors.New("is not UTF-8 text"))
 	}
@@ -81,10 +86,10 @@ func parseDocument(name string, layer Layer, raw []byte) (document, error) {
 	if deep >= 0 {
 		return d, d.fail(deep, errors.New("nested too deep"))
 	}
-	d.spots = spots
+	d.spots, d.first = spots, firstPlaces(spots)
 	if _, err := toml.Decode(text, &d.values); err != nil {
 		if p, ok := errors.AsType[toml.ParseError](err); ok {
-			return d, d.fail(p.Position.Start, errors.New(p.Message))
+			return d, d.fail(p.Position.Start, errors.New(clip(Redact(p.Message))))
 		}
 		return d, &Error{Where: name, Err: err}
 	}
@@ -117,53 +122,101 @@ func invalid(text string) int {
 	return -1
 }
 
+// firstPlaces is where each path first stands, and each table around it.
+func firstPlaces(spots []spot) map[string]int {
+	first := make(map[string]int, len(spots))
+	for _, s := range spots {
+		for n := range s.path {
+			if path := strings.Join(s.path[:n+1], "\x00"); !has(first, path) {
+				first[path] = s.at
+			}
+		}
+	}
+	return first
+}
+
+func has(m map[string]int, key string) bool {
+	_, ok := m[key]
+	return ok
+}
+
+func lineStarts(text string) []int {
+	starts := []int{0}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// lineColumn counts from 1, in characters.
+func (d document) lineColumn(at int) (line, column int) {
+	at = min(max(at, 0), len(d.text))
+	line = sort.Search(len(d.lines), func(i int) bool { return d.lines[i] > at })
+	return line, utf8.RuneCountInString(d.text[d.lines[line-1]:at]) + 1
+}
+
 func (d document) fail(at int, err error) error {
-	line, column := lineColumn(d.text, at)
+	line, column := d.lineColumn(at)
 	return &Error{Where: d.name, Line: line, Column: column, Err: err}
 }
 
 // offset is where path first stands in the file, or the nearest table around it.
 func (d document) offset(path ...string) int {
 	for n := len(path); n > 0; n-- {
-		for _, s := range d.spots {
-			if len(s.path) >= n && slices.Equal(s.path[:n], path[:n]) {
-				return s.at
-			}
+		if at, ok := d.first[strings.Join(path[:n], "\x00")]; ok {
+			return at
 		}
 	}
 	return 0
 }
 
 func (d document) wrong(err error, path ...string) error {
-	return d.fail(d.offset(path...), &Error{Where: dotted(path), Err: err})
+	return d.fail(d.offset(path...), &Error{Where: shown(path), Err: err})
 }
 
 func (d document) where(path ...string) string {
-	line, column := lineColumn(d.text, d.offset(path...))
+	line, column := d.lineColumn(d.offset(path...))
 	return place(d.name, line, column)
 }
 
 // keys are the keys of a table in the order in which they stand in the file.
 func (d document) keys(table map[string]any, path ...string) []string {
-	first := make(map[string]int, len(table))
-	for _, s := range d.spots {
-		if n := len(path); len(s.path) > n && slices.Equal(s.path[:n], path) {
-			if _, ok := first[s.path[n]]; !ok {
-				first[s.path[n]] = s.at
-			}
-		}
+	type placed struct {
+		key string
+		at  int
 	}
-	keys := make([]string, 0, len(table))
+	order := make([]placed, 0, len(table))
 	for key := range table {
-		keys = append(keys, key)
+		order = append(order, placed{key, d.offset(append(slices.Clip(path), key)...)})
 	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if n := first[a] - first[b]; n != 0 {
-			return n
-		}
-		return strings.Compare(a, b)
-	})
+	slices.SortFunc(order, func(a, b placed) int { return cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.key, b.key)) })
+	keys := make([]string, len(order))
+	for i, p := range order {
+		keys[i] = p.key
+	}
 	return keys
+}
+
+// shown writes a key for a message: as TOML does, but with everything odd escaped and nothing longer than a line.
+func shown(path []string) string {
+	parts := make([]string, len(path))
+	for i, part := range path {
+		if parts[i] = clip(part); part == "" || strings.ContainsFunc(part, func(r rune) bool { return r > '~' || !bare(byte(r)) }) {
+			parts[i] = strconv.Quote(parts[i])
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// clip keeps the beginning of a text for a message.
+func clip(s string) string {
+	const enough = 80
+	if len(s) <= enough {
+		return s
+	}
+	return strings.ToValidUTF8(s[:enough], "") + "…"
 }
 
 // dotted writes a key as TOML does.

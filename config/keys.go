@@ -105,7 +105,7 @@ func (k Keys) fromRing(ctx context.Context, provider string) (Secret, string, er
 // there before is gone from both.
 func (k Keys) Set(ctx context.Context, provider string, secret Secret) (where string, err error) {
 	if _, ok := k.Providers[provider]; !ok {
-		return "", fmt.Errorf("%w provider %q%s", ErrUnknown, provider, meant(provider, slices.Sorted(maps.Keys(k.Providers))))
+		return "", fmt.Errorf("%w provider %q%s", ErrUnknown, clip(provider), meant(provider, slices.Sorted(maps.Keys(k.Providers))))
 	}
 	if err := checkKey(secret.Reveal()); err != nil {
 		return "", &Error{Where: "key of " + provider, Err: err}
@@ -169,7 +169,7 @@ func (k Keys) List() ([]KeyPlace, error) {
 		return nil, err
 	}
 	var places []KeyPlace
-	for _, p := range (Config{Providers: k.Providers}).order() {
+	for _, p := range (Config{Providers: k.Providers}).InOrder() {
 		var sources []string
 		for _, name := range p.KeyEnv {
 			if k.Env.get(name) != "" {
@@ -251,7 +251,7 @@ func parseKeys(name string, raw []byte) (stored, error) {
 			if !ok {
 				return d.wrong(wrongType("text in quotes", v), path...)
 			}
-			secret, err := NewSecret(d.where(path...)+": "+dotted(path), text)
+			secret, err := NewSecret(d.where(path...)+": "+shown(path), text)
 			s.keys[provider] = secret
 			return err
 		})

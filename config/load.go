@@ -181,10 +181,22 @@ func allowed(known []setting, i int, key string, v any) bool {
 	return known[i].project
 }
 
-func (c *Config) warn(line string) { c.Warnings = append(c.Warnings, line) }
+const mostWarnings = 20 // more would hide what matters
+
+func (c *Config) warn(line string) {
+	switch n := len(c.Warnings); {
+	case n < mostWarnings:
+		c.Warnings = append(c.Warnings, line)
+	case n == mostWarnings:
+		c.Warnings = append(c.Warnings, "and more of the kind")
+	}
+}
 
 // unknown warns of a key that means nothing, with the one that may have been meant.
 func (c *Config) unknown(d document, names []string, path ...string) {
+	if len(c.Warnings) > mostWarnings {
+		return
+	}
 	c.warn(d.wrong(errors.New("unknown key"+meant(path[len(path)-1], names)), path...).Error())
 }
 

@@ -385,6 +385,49 @@ func TestShownValuesHideHeaders(t *testing.T) {
 	}
 }
 
+func TestLargeFilesAreQuick(t *testing.T) {
+	for story, write := range map[string]func(b *strings.Builder, i int){
+		"unknown keys": func(b *strings.Builder, i int) { fmt.Fprintf(b, "unknown%d = 1\n", i) },
+		"aliases":      func(b *strings.Builder, i int) { fmt.Fprintf(b, "aliases.a%d = 'b'\n", i) },
+		"models":       func(b *strings.Builder, i int) { fmt.Fprintf(b, "[models.a%d]\ninput = 1\nx = 1\n", i) },
+		"one line": func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, "%s'\\', ", map[bool]string{true: "tools = ["}[i == 0])
+		},
+	} {
+		var b strings.Builder
+		for i := 0; b.Len() < 1<<20-100; i++ {
+			write(&b, i)
+		}
+		if story == "one line" {
+			b.WriteString("]")
+		}
+		m := newMachine(t).user(b.String())
+		began := time.Now()
+		c := m.load()
+		if d := time.Since(began); d > 4*time.Second {
+			t.Errorf("%s: %v", story, d)
+		}
+		if len(c.Warnings) > mostWarnings+1 || story == "unknown keys" && !strings.Contains(c.Warnings[mostWarnings], "more") {
+			t.Errorf("%s: %d warnings", story, len(c.Warnings))
+		}
+	}
+}
+
+func TestMessagesStayOnTheLine(t *testing.T) {
+	odd := `"\u001b[2J\u202e\u009b` + strings.Repeat("x", 5000) + `"`
+	m := newMachine(t).user(odd + " = 1\nmodel = 'm'\n")
+	c := m.load()
+	if len(c.Warnings) != 1 || strings.ContainsAny(c.Warnings[0], "\x1b\u202e\u009b") || len(c.Warnings[0]) > 400 {
+		t.Errorf("Warnings = %.500q", c.Warnings)
+	}
+	for _, text := range []string{"effort = " + odd, "[providers.x]\nbase_url = " + odd, "x = sk-0123456789abcdef0123", "timeout = " + odd} {
+		_, err := Load(m.user(text).source())
+		if err == nil || strings.ContainsAny(err.Error(), "\x1b\u202e\u009b") || len(err.Error()) > 500 || strings.Contains(err.Error(), "0123456789") {
+			t.Errorf("%.40q: %.600v", text, err)
+		}
+	}
+}
+
 func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	text := "model = 'm'\n[providers.x]\nbase_url = 'https://h'\nkey_env = 'X'\n[aliases]\na = 'b'\n[keys]\nsend = 'ctrl+s'\n"
@@ -419,14 +462,10 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for _, key := range d.keys(d.values) {
-			if line, column := lineColumn(d.text, d.offset(key)); line < 1 || column < 1 {
+			if line, column := d.lineColumn(d.offset(key)); line < 1 || column < 1 {
 				t.Errorf("%q is at %d:%d", key, line, column)
 			}
-			found := false
-			for _, s := range d.spots {
-				found = found || len(s.path) > 0 && s.path[0] == key
-			}
-			if !found {
+			if !has(d.first, key) {
 				t.Errorf("%q is decoded, but nobody knows where it stands: %q", key, text)
 			}
 		}

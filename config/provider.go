@@ -126,8 +126,8 @@ func (p Provider) checkTransport() error {
 	return &Error{Where: where, Err: fmt.Errorf("%s: %w: use https, or http to this machine only", p.BaseURL, ErrUnencrypted)}
 }
 
-// order lists the providers: built-in ones in their order, then the user's own by name.
-func (c Config) order() []Provider {
+// InOrder lists the providers as Resolve looks at them: built-in ones in their order, then the user's own by name.
+func (c Config) InOrder() []Provider {
 	var all []Provider
 	built := map[string]bool{}
 	for _, p := range BuiltInProviders() {

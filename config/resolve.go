@@ -64,7 +64,7 @@ func (c Config) automatic() (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	for _, p := range c.order() {
+	for _, p := range c.InOrder() {
 		why, ok := c.available(p, stored)
 		if !ok || p.Default == "" && p.broken == nil {
 			continue
@@ -94,7 +94,7 @@ func (c Config) available(p Provider, stored []string) (why string, ok bool) {
 // Available lists the providers that could answer now, in the order of choice.
 func (c Config) Available() ([]Provider, error) {
 	stored, err := c.Keys().Stored()
-	return slices.DeleteFunc(c.order(), func(p Provider) bool {
+	return slices.DeleteFunc(c.InOrder(), func(p Provider) bool {
 		_, ok := c.available(p, stored)
 		return !ok
 	}), err
@@ -125,7 +125,7 @@ func (c Config) bare(name string) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
-	for _, providers := range [][]Provider{available, c.order()} {
+	for _, providers := range [][]Provider{available, c.InOrder()} {
 		for _, p := range providers {
 			if slices.Contains(p.Models, name) {
 				return Choice{Provider: p, Model: name}, nil
@@ -135,12 +135,31 @@ func (c Config) bare(name string) (Choice, error) {
 			}
 		}
 		for _, p := range providers {
+			if id, ok := resold(p.Name, name); ok && p.prices {
+				return Choice{Provider: p, Model: id}, nil
+			}
 			if p.open() {
 				return Choice{Provider: p, Model: name}, nil
 			}
 		}
 	}
-	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, name, meant(name, c.names(name)))}
+	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, clip(name), meant(name, c.names(name)))}
+}
+
+// resold is the id of a model at a provider that puts the maker's name before it, as in openai/gpt-4o.
+func resold(provider, model string) (id string, ok bool) {
+	for at := search(provider + "\t"); at < len(priceTable); {
+		line := lineAt(at)
+		id, ours := strings.CutPrefix(line, provider+"\t")
+		if !ours {
+			return "", false
+		}
+		if id, _, _ = strings.Cut(id, "\t"); id[strings.LastIndexByte(id, '/')+1:] == model {
+			return id, true
+		}
+		at += len(line) + 1
+	}
+	return "", false
 }
 
 // open says that the user has pointed p at a server whose models nobody has listed.
@@ -154,7 +173,7 @@ func (c Config) names(typed string) []string {
 	if !hasProvider {
 		names = append(names, slices.Sorted(maps.Keys(c.Providers))...)
 	}
-	for _, p := range c.order() {
+	for _, p := range c.InOrder() {
 		if hasProvider && p.Name != provider {
 			continue
 		}

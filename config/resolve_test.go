@@ -35,6 +35,7 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "a bare name of the table", name: "claude-sonnet-4-5-20250929", want: "anthropic/claude-sonnet-4-5-20250929 at https://api.anthropic.com"},
 		{story: "a bare name that has slashes", name: "meta-models/Muse-Spark-Open-816B-A42B", want: "together/meta-models/Muse-Spark-Open-816B-A42B"},
 		{story: "of two who serve it, the one with a key", vars: []string{"CEREBRAS_API_KEY=k"}, name: "gpt-oss-120b", want: "cerebras/gpt-oss-120b"},
+		{story: "a bare name that a reseller with a key has", vars: []string{"OPENROUTER_API_KEY=k"}, name: "gpt-4o", want: "openrouter/openai/gpt-4o at"},
 		{story: "a model too new for the table", name: "openai/gpt-99", want: "openai/gpt-99 at https://api.openai.com/v1"},
 		{story: "a bare typo", name: "claude-sonet-5", want: `model: unknown model "claude-sonet-5" (did you mean claude-sonnet-5`},
 		{story: "nonsense", name: "qqqqqqqqqqqqqqqq", want: `unknown model "qqqqqqqqqqqqqqqq"`},

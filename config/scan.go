@@ -2,7 +2,6 @@ package config
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 )
@@ -236,11 +235,4 @@ func (s *scanner) until(end string, escapes bool) {
 			s.i++
 		}
 	}
-}
-
-// lineColumn counts from 1, in characters.
-func lineColumn(text string, at int) (line, column int) {
-	before := text[:min(max(at, 0), len(text))]
-	begin := strings.LastIndexByte(before, '\n') + 1
-	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[begin:]) + 1
 }

@@ -87,7 +87,7 @@ func choice(at func(*Config) *string, names ...string) value {
 		if slices.Contains(names, s) {
 			return nil
 		}
-		return fmt.Errorf("%q is none of %s%s", s, strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" }), ", "), meant(s, names))
+		return fmt.Errorf("%q is none of %s%s", clip(s), strings.Join(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" }), ", "), meant(s, names))
 	})
 }
 
@@ -180,7 +180,7 @@ func asWhole(v any, low, high int64) (int, error) {
 	if s, isTyped := v.(typed); isTyped {
 		var err error
 		if n, err = strconv.ParseInt(strings.TrimSpace(string(s)), 10, 64); err != nil {
-			return 0, fmt.Errorf("%q is not a whole number", string(s))
+			return 0, fmt.Errorf("%q is not a whole number", clip(string(s)))
 		}
 	} else if !ok {
 		return 0, wrongType("a whole number", v)
@@ -201,7 +201,7 @@ func asNumber(v any, low, high float64) (float64, error) {
 	case typed:
 		var err error
 		if x, err = strconv.ParseFloat(strings.TrimSpace(string(v)), 64); err != nil {
-			return 0, fmt.Errorf("%q is not a number", string(v))
+			return 0, fmt.Errorf("%q is not a number", clip(string(v)))
 		}
 	default:
 		return 0, wrongType("a number", v)
@@ -223,7 +223,7 @@ func asBool(v any) (bool, error) {
 		case "0", "false", "no", "off":
 			return false, nil
 		}
-		return false, fmt.Errorf("%q is neither true nor false", string(v))
+		return false, fmt.Errorf("%q is neither true nor false", clip(string(v)))
 	}
 	return false, wrongType("true or false", v)
 }
@@ -243,7 +243,7 @@ func asDuration(v any) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a duration such as 90s or 2m", s)
+		return 0, fmt.Errorf("%q is not a duration such as 90s or 2m", clip(s))
 	}
 	return d, nil
 }

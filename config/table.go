@@ -178,7 +178,7 @@ func readProtocol(to *Protocol, v any) error {
 	}
 	names := []string{string(OpenAI), string(Anthropic), string(Responses), string(Gemini), string(Ollama)}
 	if !slices.Contains(names, s) {
-		return fmt.Errorf("%q is none of %s%s", s, strings.Join(names, ", "), meant(s, names))
+		return fmt.Errorf("%q is none of %s%s", clip(s), strings.Join(names, ", "), meant(s, names))
 	}
 	*to = Protocol(s)
 	return nil
@@ -226,7 +226,7 @@ func readCommand(to *[]string, v any) error {
 		return errors.New("names no program")
 	}
 	if program := words[0]; !filepath.IsAbs(program) && filepath.Base(program) != program {
-		return fmt.Errorf("%q depends on the working folder: give the whole path, or a name that is in PATH", program)
+		return fmt.Errorf("%q depends on the working folder: give the whole path, or a name that is in PATH", clip(program))
 	}
 	*to = words
 	return nil
@@ -274,10 +274,10 @@ func readHeaders(to *map[string]string, v any) error {
 	}
 	for name, value := range headers {
 		if !isToken(name) {
-			return fmt.Errorf("%q is not the name of a header", name)
+			return fmt.Errorf("%q is not the name of a header", clip(name))
 		}
 		if err := line(value); err != nil {
-			return fmt.Errorf("header %s %w", name, err)
+			return fmt.Errorf("header %s %w", clip(name), err)
 		}
 	}
 	*to = headers
@@ -301,7 +301,7 @@ func readTexts(v any) (map[string]string, error) {
 	texts := make(map[string]string, len(table))
 	for key, v := range table {
 		if texts[key], err = asText(v); err != nil {
-			return nil, fmt.Errorf("%q: %w", key, err)
+			return nil, fmt.Errorf("%q: %w", clip(key), err)
 		}
 	}
 	return texts, nil
@@ -376,7 +376,9 @@ func (c *Config) readProfiles(d document, v any) error {
 		d.layer = Profile
 		trial := defaults()
 		err = trial.layTable(d, table, path...)
-		c.Warnings = append(c.Warnings, trial.Warnings...)
+		for _, warning := range trial.Warnings {
+			c.warn(warning)
+		}
 		return err
 	})
 }

@@ -24,21 +24,22 @@ func checkURL(field, raw string) (string, error) {
 	if strings.Contains(raw, "@") {
 		return fail("a URL with a user name or password is not accepted: give the key by its own setting")
 	}
+	brief := clip(raw)
 	u, err := url.Parse(raw)
 	if err != nil {
-		return fail("%q: %w", raw, innermost(err))
+		return fail("%q: %s", brief, clip(innermost(err).Error()))
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fail("%q has no scheme http:// or https://", raw)
+		return fail("%q has no scheme http:// or https://", brief)
 	case u.Hostname() == "":
-		return fail("%q names no host", raw)
+		return fail("%q names no host", brief)
 	case strings.Contains(u.Host, ":") && strings.Count(u.Host, ":") > 1 && !strings.HasPrefix(u.Host, "["):
-		return fail("%q: an IPv6 address stands in brackets, as in http://[::1]:8080", raw)
+		return fail("%q: an IPv6 address stands in brackets, as in http://[::1]:8080", brief)
 	case u.RawQuery != "" || u.ForceQuery:
-		return fail("%q has a query (the part from ?)", raw)
+		return fail("%q has a query (the part from ?)", brief)
 	case strings.Contains(raw, "#"):
-		return fail("%q has a fragment (the part from #)", raw)
+		return fail("%q has a fragment (the part from #)", brief)
 	}
 	return strings.TrimRight(u.Scheme+"://"+strings.ToLower(u.Host)+u.EscapedPath(), "/"), nil
 }
