@@ -278,7 +278,7 @@ func (a *attempt) failure(err error) failure {
 		return failure{}
 	}
 	if f, ok := errors.AsType[*engine.Fault](err); ok {
-		told := errors.Is(err, toldBy{f})
+		_, told := errors.AsType[toldBy](err)
 		return failure{fault: f, again: told && f.Retryable}
 	}
 	f := a.call.broken(err)

@@ -1,0 +1,299 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
+
+// redacted marks a signature as the data of a thought that nobody may read. It
+// goes back as it came.
+const redacted = "redacted_thinking:"
+
+// A decoder makes stream events of one answer.
+type decoder struct {
+	call  wire.Call
+	model string // that was asked for
+
+	frame  frame // the one that is being decoded
+	begun  bool
+	spoke  bool // text has come
+	called bool // a tool has been called
+	blocks map[int]*block
+	ids    wire.Names
+	usage  event.Usage // so far
+	stop   string
+	reason event.MessageStop
+	excuse string // the provider's words about a refusal
+}
+
+// A block is a piece of content between its start and its stop.
+type block struct {
+	tool    string // id of the call; empty for what is not shown
+	input   json.RawMessage
+	written bool // pieces of the input have come
+}
+
+func newDecoder(call wire.Call, model string) *decoder {
+	return &decoder{call: call, model: model, blocks: map[int]*block{}, ids: wire.Names{}}
+}
+
+// A frame is an event as it is sent, as far as it is of use.
+type frame struct {
+	Type    string
+	Index   int
+	Message struct {
+		ID    string
+		Model string
+		Usage *usage
+	}
+	Block struct {
+		Type      string
+		Text      string
+		Thinking  string
+		Signature string
+		Data      string
+		ID        string
+		Name      string
+		Input     json.RawMessage
+	} `json:"content_block"`
+	Delta struct {
+		Type         string
+		Text         string
+		Thinking     string
+		Signature    string
+		PartialJSON  string  `json:"partial_json"`
+		StopReason   string  `json:"stop_reason"`
+		StopSequence string  `json:"stop_sequence"`
+		StopDetails  *excuse `json:"stop_details"`
+	}
+	Usage *usage
+}
+
+type excuse struct{ Explanation string }
+
+type usage struct {
+	Input      *int64 `json:"input_tokens"`
+	Output     *int64 `json:"output_tokens"`
+	CacheRead  *int64 `json:"cache_read_input_tokens"`
+	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	Details    struct {
+		Thinking *int64 `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+}
+
+func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
+	d.frame = frame{}
+	if err := json.Unmarshal(f.Data, &d.frame); err != nil && !mistyped(err) {
+		return out, err
+	}
+	kind := d.frame.Type
+	if kind == "" {
+		kind = string(f.Name)
+	}
+	switch kind {
+	case "content_block_delta":
+		return d.delta(d.begin(out)), nil
+	case "content_block_start":
+		return d.open(d.begin(out)), nil
+	case "content_block_stop":
+		return d.close(out, d.frame.Index), nil
+	case "message_start":
+		return d.start(out), nil
+	case "message_delta":
+		return d.change(d.begin(out)), nil
+	case "message_stop":
+		return d.finish(d.begin(out)), nil
+	case "ping":
+		return out, wire.Ping
+	case "error":
+		p, _ := wire.ParseProblem(f.Data)
+		return out, wire.Told(d.call.FaultFrom(0, p))
+	}
+	return out, nil
+}
+
+// mistyped reports whether err is about a field that has another type than it
+// should. The others have been decoded.
+func mistyped(err error) bool {
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
+}
+
+// End has nothing to say: only the provider can say that the message is whole.
+func (d *decoder) End(out []event.Stream) []event.Stream { return out }
+
+// start begins the message. Gateways have been seen to send it twice.
+func (d *decoder) start(out []event.Stream) []event.Stream {
+	if d.begun {
+		return out
+	}
+	d.begun = true
+	m := d.frame.Message
+	if m.Model == "" {
+		m.Model = d.model
+	}
+	out = append(out, event.MessageStart{MessageID: wire.MessageID(m.ID), Model: m.Model})
+	return d.count(out, m.Usage)
+}
+
+// begin stands in for a start that did not come.
+func (d *decoder) begin(out []event.Stream) []event.Stream {
+	if d.begun {
+		return out
+	}
+	d.begun = true
+	return append(out, event.MessageStart{MessageID: wire.MessageID(""), Model: d.model})
+}
+
+func (d *decoder) open(out []event.Stream) []event.Stream {
+	out = d.close(out, d.frame.Index)
+	b := d.frame.Block
+	switch b.Type {
+	case "text":
+		return d.text(out, b.Text)
+	case "thinking":
+		return think(out, b.Thinking, b.Signature)
+	case "redacted_thinking":
+		return think(out, "", redacted+b.Data)
+	case "tool_use":
+		id := d.ids.Unique(b.ID)
+		d.called = true
+		d.blocks[d.frame.Index] = &block{tool: id, input: given(b.Input)}
+		return append(out, event.ToolUseStart{ToolCallID: id, ToolName: b.Name})
+	}
+	d.blocks[d.frame.Index] = &block{} // a tool of the server's, or from the future
+	return out
+}
+
+// given is the input that came with the start of a call, if that has any.
+func given(input json.RawMessage) json.RawMessage {
+	if s := string(input); s == "" || s == "{}" || s == "null" {
+		return nil
+	}
+	return bytes.Clone(input)
+}
+
+func (d *decoder) delta(out []event.Stream) []event.Stream {
+	b := d.blocks[d.frame.Index]
+	switch delta := &d.frame.Delta; delta.Type {
+	case "text_delta":
+		if b == nil {
+			return d.text(out, delta.Text)
+		}
+	case "thinking_delta":
+		return think(out, delta.Thinking, "")
+	case "signature_delta":
+		return think(out, "", delta.Signature)
+	case "input_json_delta":
+		if b != nil && b.tool != "" && delta.PartialJSON != "" {
+			b.written = true
+			return append(out, event.InputJSONDelta{PartialJSON: delta.PartialJSON, ToolCallID: b.tool})
+		}
+	}
+	return out
+}
+
+func (d *decoder) text(out []event.Stream, s string) []event.Stream {
+	if s == "" {
+		return out
+	}
+	d.spoke = true
+	return append(out, event.TextDelta{Text: s})
+}
+
+func think(out []event.Stream, s, signature string) []event.Stream {
+	if s == "" && signature == "" {
+		return out
+	}
+	return append(out, event.ThinkingDelta{Text: s, Signature: signature})
+}
+
+// close ends a block. A call that wrote no input has what it was opened with.
+func (d *decoder) close(out []event.Stream, index int) []event.Stream {
+	b := d.blocks[index]
+	if b == nil {
+		return out
+	}
+	delete(d.blocks, index)
+	if b.tool == "" {
+		return out
+	}
+	if b.written {
+		b.input = nil
+	}
+	return append(out, event.ToolUseStop{ToolCallID: b.tool, Input: b.input})
+}
+
+// change notes why the message will stop, and what it took.
+func (d *decoder) change(out []event.Stream) []event.Stream {
+	delta := &d.frame.Delta
+	if delta.StopReason != "" {
+		d.stop = delta.StopReason
+		d.reason = event.MessageStop{StopReason: stopReason(delta.StopReason), StopSequence: delta.StopSequence}
+	}
+	if delta.StopDetails != nil {
+		d.excuse = delta.StopDetails.Explanation
+	}
+	return d.count(out, d.frame.Usage)
+}
+
+// count yields what u has more than what was counted before: the provider
+// repeats totals, and leaves out what has not changed.
+func (d *decoder) count(out []event.Stream, u *usage) []event.Stream {
+	if u == nil {
+		return out
+	}
+	now := event.Usage{
+		InputTokens:      sensible(u.Input, d.usage.InputTokens),
+		OutputTokens:     sensible(u.Output, d.usage.OutputTokens),
+		CacheReadTokens:  sensible(u.CacheRead, d.usage.CacheReadTokens),
+		CacheWriteTokens: sensible(u.CacheWrite, d.usage.CacheWriteTokens),
+		ReasoningTokens:  sensible(u.Details.Thinking, d.usage.ReasoningTokens),
+	}
+	fresh := now.Sub(d.usage)
+	d.usage = now
+	if fresh == (event.Usage{}) {
+		return out
+	}
+	return append(out, event.MessageDelta{Usage: fresh})
+}
+
+// sensible is n if it can be a number of tokens.
+func sensible(n *int64, before int64) int64 {
+	if n == nil || *n < 0 || *n > 1_000_000_000 {
+		return before
+	}
+	return *n
+}
+
+func (d *decoder) finish(out []event.Stream) []event.Stream {
+	for _, index := range slices.Sorted(maps.Keys(d.blocks)) {
+		out = d.close(out, index)
+	}
+	stop := d.reason
+	switch {
+	case d.called && (d.stop == "" || stop.StopReason == event.EndTurn):
+		stop.StopReason = event.ToolUse
+	case d.stop == "":
+		stop.StopReason = event.EndTurn
+	case stop.StopReason == event.Refusal && !d.spoke:
+		out = d.text(out, d.excuse)
+	}
+	return append(out, stop)
+}
+
+func stopReason(s string) event.StopReason {
+	switch s {
+	case "end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal":
+		return event.StopReason(s)
+	case "model_context_window_exceeded":
+		return event.MaxTokens
+	}
+	return event.StopOther
+}

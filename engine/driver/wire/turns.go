@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"agentx/engine/event"
+)
+
+// A Turn is what one side says in a request. Of the user it has texts, images,
+// files and tool results, these first; of the assistant texts, thoughts and
+// calls. It has at least one part.
+type Turn struct {
+	Assistant bool
+	Parts     []event.Part
+}
+
+// Turns puts a history into the order that providers want: the sides alternate,
+// every call has a name to be known by and is answered exactly once, right
+// behind what the assistant said before it. Blank texts and error messages are
+// left out, and thoughts unless keep allows those of the model that had them.
+func Turns(history iter.Seq[event.Message], keep func(model string) bool) []Turn {
+	t := turns{keep: keep, ids: Names{}}
+	t.gather(history)
+	for m := range history {
+		switch m := m.(type) {
+		case event.UserMessage:
+			t.user(m)
+		case event.AssistantMessage:
+			t.assistant(m)
+		}
+	}
+	return t.out
+}
+
+type turns struct {
+	keep func(string) bool
+	ids  Names
+	out  []Turn
+
+	results map[string][]*event.ToolReturn // by message and call
+	strays  map[string][]*event.ToolReturn // by call, where the message is not known
+}
+
+// gather finds the results: those of a message may stand before it.
+func (t *turns) gather(history iter.Seq[event.Message]) {
+	known := map[string]bool{}
+	for m := range history {
+		if a, ok := m.(event.AssistantMessage); ok {
+			known[a.ID] = true
+		}
+	}
+	t.results, t.strays = map[string][]*event.ToolReturn{}, map[string][]*event.ToolReturn{}
+	for m := range history {
+		r, ok := m.(event.ToolResultMessage)
+		if !ok {
+			continue
+		}
+		if known[r.ParentID] {
+			key := r.ParentID + "\x00" + r.ToolCallID
+			t.results[key] = append(t.results[key], &r.ToolResult)
+		} else {
+			t.strays[r.ToolCallID] = append(t.strays[r.ToolCallID], &r.ToolResult)
+		}
+	}
+}
+
+// result takes the result of a call, if there is one.
+func (t *turns) result(message, call string) (event.Output, bool) {
+	for _, from := range []struct {
+		all map[string][]*event.ToolReturn
+		key string
+	}{{t.results, message + "\x00" + call}, {t.strays, call}} {
+		if waiting := from.all[from.key]; len(waiting) > 0 {
+			from.all[from.key] = waiting[1:]
+			return waiting[0].Output, true
+		}
+	}
+	return event.Output{Kind: event.OutputError, Text: "The call was interrupted; its outcome is unknown."}, false
+}
+
+func (t *turns) user(m event.UserMessage) {
+	var parts []event.Part
+	for _, p := range m.Content {
+		switch p := p.(type) {
+		case event.Text:
+			if strings.TrimSpace(p.Text) != "" {
+				parts = append(parts, p)
+			}
+		case event.Image, event.File:
+			parts = append(parts, p)
+		}
+	}
+	t.say(false, parts)
+}
+
+// assistant adds a message. Where its calls were answered while it went on,
+// what was said behind them comes behind the answers.
+func (t *turns) assistant(m event.AssistantMessage) {
+	var said, answers []event.Part
+	answered := true
+	flush := func() {
+		if thoughtsOnly(said) {
+			said = nil
+		}
+		t.say(true, said)
+		t.say(false, answers)
+		said, answers, answered = nil, nil, true
+	}
+	for _, p := range m.Content {
+		if _, call := p.(event.ToolCall); !call && len(answers) > 0 && answered && m.StopReason != event.ToolUse {
+			flush()
+		}
+		switch p := p.(type) {
+		case event.Text:
+			if strings.TrimSpace(p.Text) != "" {
+				said = append(said, p)
+			}
+		case event.Thinking:
+			if t.keep(m.Model) {
+				said = append(said, p)
+			}
+		case event.ToolCall:
+			out, ok := t.result(m.ID, p.ID)
+			answered = answered && ok
+			p.ID = t.ids.Unique(p.ID)
+			said = append(said, p)
+			answers = append(answers, event.ToolReturn{ID: p.ID, Name: p.Name, Output: out})
+		}
+	}
+	flush()
+}
+
+func thoughtsOnly(parts []event.Part) bool {
+	for _, p := range parts {
+		if _, ok := p.(event.Thinking); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// say adds parts to the side that speaks.
+func (t *turns) say(assistant bool, parts []event.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	if n := len(t.out); n > 0 && t.out[n-1].Assistant == assistant {
+		t.out[n-1].Parts = append(t.out[n-1].Parts, parts...)
+		return
+	}
+	t.out = append(t.out, Turn{assistant, parts})
+}
+
+// Names are the ids of tool calls that have been given.
+type Names map[string]bool
+
+// Unique returns id in the alphabet that every provider accepts, changed as
+// little as it takes to be given for the first time.
+func (n Names) Unique(id string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '_'
+	}, id)
+	clean = or(clean[:min(len(clean), 56)], "call")
+	name := clean
+	for i := 2; n[name]; i++ {
+		name = fmt.Sprintf("%s_%d", clean, i)
+	}
+	n[name] = true
+	return name
+}
+
+// MessageID returns an id for a message that the provider calls id. Short ones
+// are known to repeat, and get an ending that does not.
+func MessageID(id string) string {
+	switch {
+	case id == "":
+		return "msg_" + NewID()
+	case len(id) < 24:
+		return id + "_" + NewID()[:12]
+	}
+	return id[:min(len(id), 128)]
+}
