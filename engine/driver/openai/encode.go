@@ -1,0 +1,223 @@
+package openai
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"agentx/engine"
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
+
+type request struct {
+	Model         string         `json:"model"`
+	Messages      []message      `json:"messages"`
+	Tools         []tool         `json:"tools,omitempty"`
+	Stream        bool           `json:"stream"`
+	StreamOptions *streamOptions `json:"stream_options,omitempty"`
+	MaxTokens     int            `json:"max_tokens,omitempty"`
+	MaxCompletion int            `json:"max_completion_tokens,omitempty"`
+	Temperature   *float64       `json:"temperature,omitempty"`
+	Effort        string         `json:"reasoning_effort,omitempty"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type tool struct {
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+}
+
+// A message has content that is a string, a list of pieces, or nothing.
+type message struct {
+	Role       string `json:"role"`
+	Content    any    `json:"content"`
+	ToolCalls  []used `json:"tool_calls,omitempty"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+}
+
+type used struct {
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+type piece struct {
+	Type  string    `json:"type"`
+	Text  string    `json:"text,omitempty"`
+	Image *imageURL `json:"image_url,omitempty"`
+	File  *document `json:"file,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+type document struct {
+	Name string `json:"filename,omitempty"`
+	Data string `json:"file_data"`
+}
+
+// encode returns the body of a request. OpenAI's own server has a name of its
+// own for the limit of an answer.
+func encode(req engine.Request, maxTokens int, official bool) ([]byte, error) {
+	turns := wire.Turns(req.Messages(), func(string) bool { return false })
+	if len(turns) == 0 {
+		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
+	}
+	r := request{
+		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
+		Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
+		Temperature: req.Options.Temperature, Effort: req.Options.Effort,
+	}
+	if req.Options.MaxTokens > 0 {
+		maxTokens = req.Options.MaxTokens
+	}
+	if official {
+		r.MaxCompletion = maxTokens
+	} else {
+		r.MaxTokens = maxTokens
+	}
+	return wire.JSON(r)
+}
+
+func messages(system string, turns []wire.Turn) []message {
+	var all []message
+	if strings.TrimSpace(system) != "" {
+		all = append(all, message{Role: "system", Content: system})
+	}
+	for _, t := range turns {
+		if t.Assistant {
+			all = append(all, assistant(t.Parts))
+		} else {
+			all = append(all, user(t.Parts)...)
+		}
+	}
+	return all
+}
+
+func assistant(parts []event.Part) message {
+	m := message{Role: "assistant"}
+	var said []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case event.Text:
+			said = append(said, p.Text)
+		case event.ToolCall:
+			u := used{ID: p.ID, Type: "function"}
+			u.Function.Name, u.Function.Arguments = toolName(p.Name), written(p)
+			m.ToolCalls = append(m.ToolCalls, u)
+		}
+	}
+	if len(said) > 0 {
+		m.Content = strings.Join(said, "")
+	}
+	return m
+}
+
+// written is the input of a call. What was not JSON when the model wrote it
+// would be refused now.
+func written(c event.ToolCall) string {
+	if len(c.Input) == 0 || !json.Valid(c.Input) {
+		return "{}"
+	}
+	return string(c.Input)
+}
+
+// toolName is a name that is accepted: models have been known to invent some
+// that are not, and to forget them.
+func toolName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" {
+		return "unknown"
+	}
+	return name[:min(len(name), 64)]
+}
+
+// user is what the user says, behind the results of tools. A result can only be
+// text here, so the user shows its pictures.
+func user(parts []event.Part) []message {
+	var results []message
+	var pieces []piece
+	for _, p := range parts {
+		switch p := p.(type) {
+		case event.ToolReturn:
+			results = append(results, message{Role: "tool", ToolCallID: p.ID, Content: p.Output.String()})
+			if p.Output.Kind == event.OutputContent {
+				for _, inner := range p.Output.Parts {
+					if _, text := inner.(event.Text); !text {
+						pieces = show(pieces, inner)
+					}
+				}
+			}
+		default:
+			pieces = show(pieces, p)
+		}
+	}
+	switch {
+	case len(pieces) == 0:
+		return results
+	case len(pieces) == 1 && pieces[0].Type == "text":
+		return append(results, message{Role: "user", Content: pieces[0].Text})
+	}
+	return append(results, message{Role: "user", Content: pieces})
+}
+
+func show(pieces []piece, p event.Part) []piece {
+	switch p := p.(type) {
+	case event.Text:
+		return append(pieces, piece{Type: "text", Text: p.Text})
+	case event.Image:
+		url := p.URL
+		if len(p.Data) > 0 {
+			url = dataURL(p.MediaType, p.Data)
+		}
+		return append(pieces, piece{Type: "image_url", Image: &imageURL{url}})
+	case event.File:
+		return append(pieces, file(p))
+	}
+	return pieces
+}
+
+// file is a document where the API knows its type, else its text, else only
+// that there is one.
+func file(f event.File) piece {
+	switch {
+	case f.MediaType == "application/pdf":
+		return piece{Type: "file", File: &document{Name: f.Filename, Data: dataURL(f.MediaType, f.Data)}}
+	case utf8.Valid(f.Data):
+		return piece{Type: "text", Text: fmt.Sprintf("File %s:\n\n%s", f.Filename, f.Data)}
+	}
+	return piece{Type: "text", Text: wire.Unreadable(f)}
+}
+
+func dataURL(mediaType string, data []byte) string {
+	return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
+func tools(all []engine.Tool) []tool {
+	var out []tool
+	for _, t := range all {
+		out = append(out, tool{"function", function{t.Name, t.Description, t.Schema}})
+	}
+	return out
+}
