@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -117,5 +119,51 @@ func TestManyEditors(t *testing.T) {
 	d, err := readDocument(name, User)
 	if n := len(d.values["aliases"].(map[string]any)); n != 20 || err != nil {
 		t.Errorf("%d of 20 edits are there: %v", n, err)
+	}
+}
+
+// A process is killed in the midst of its edits, again and again: what is left is always a whole file, and the next writer is not held up.
+func TestKilledWriter(t *testing.T) {
+	const variable = "AGENTX_TEST_EDIT_FOR_EVER"
+	if name := os.Getenv(variable); name != "" {
+		for i := 0; ; i++ {
+			if err := Edit(name, "aliases.a", strings.Repeat("x", 1+i%50_000)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Println("edited")
+		}
+	}
+	name := filepath.Join(t.TempDir(), "config.toml")
+	if err := Edit(name, "model", "kept"); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 10 {
+		writer := exec.Command(os.Args[0], "-test.run=^TestKilledWriter$")
+		writer.Env = append(os.Environ(), variable+"="+name)
+		out, err := writer.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 1 + round*3 {
+			lines.Scan()
+		}
+		if err := writer.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = writer.Wait() // killed, as it was meant to be
+		d, err := readDocument(name, User)
+		if err != nil || d.values["model"] != "kept" || lines.Text() != "edited" {
+			t.Fatalf("round %d: %v, %.100q", round, err, d.text)
+		}
+	}
+	if err := Edit(name, "model", "new"); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(filepath.Dir(name)); len(entries) != 2 {
+		t.Errorf("left behind: %v", entries)
 	}
 }

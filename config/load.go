@@ -202,21 +202,11 @@ func (c *Config) unknown(d document, names []string, path ...string) {
 
 // layEnvironment reads AGENTX_ variables and the customs that everybody keeps.
 func (c *Config) layEnvironment(env Env) error {
-	customs := []struct{ variable, key, value string }{
-		{"NO_COLOR", "color", "never"},
-		{"ACCESSIBLE", "screen_reader", "true"},
-	}
-	values := map[string]string{}
-	for _, custom := range customs {
-		if env.get(custom.variable) != "" {
-			values[custom.key] = custom.variable
-		}
-	}
 	for _, s := range settings() {
-		name, v := s.variable(), env.get(s.variable())
-		if custom, ok := values[s.key]; ok && v == "" {
-			i := slices.IndexFunc(customs, func(x struct{ variable, key, value string }) bool { return x.variable == custom })
-			name, v = custom, customs[i].value
+		name := s.variable()
+		v := env.get(name)
+		if v == "" {
+			name, v = custom(s.key, env)
 		}
 		if v == "" {
 			continue
@@ -227,6 +217,17 @@ func (c *Config) layEnvironment(env Env) error {
 		c.origins[s.key] = Origin{Environment, name}
 	}
 	return nil
+}
+
+// custom is a variable that other programs read too, and the value that it means here.
+func custom(key string, env Env) (variable, value string) {
+	switch {
+	case key == "color" && env.get("NO_COLOR") != "":
+		return "NO_COLOR", "never"
+	case key == "screen_reader" && env.get("ACCESSIBLE") != "":
+		return "ACCESSIBLE", "true"
+	}
+	return "", ""
 }
 
 func (c *Config) layFlags(flags map[string]string) error {

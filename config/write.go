@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,6 +26,7 @@ func update(name string, read func(string) ([]byte, error), change func(old []by
 		return &Error{Where: name, Err: err}
 	}
 	defer unlock()
+	sweep(name)
 	old, err := read(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -33,6 +36,25 @@ func update(name string, read func(string) ([]byte, error), change func(old []by
 		return err
 	}
 	return replace(name, text)
+}
+
+// sweep removes what a writer left that was killed. Whoever holds the lock is the only writer, so nobody is still at it.
+func sweep(name string) {
+	dir, prefix := filepath.Dir(name), "."+filepath.Base(name)+"."
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if rest, ok := strings.CutPrefix(e.Name(), prefix); ok && isNumber(rest) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
 }
 
 // replace writes text beside name, makes sure that it is on the disk and puts it in name's place.
