@@ -21,12 +21,12 @@ func (f field) text() string { return strings.Join(f.cells, "") }
 
 // write puts s in at the caret, on one line and without what a terminal would obey.
 func (f field) write(s string) field {
-	s = text.Line(s)
-	head, tail := strings.Join(f.cells[:f.at], ""), strings.Join(f.cells[f.at:], "")
-	if len(head)+len(s)+len(tail) > maxField {
+	head := text.Line(strings.Join(f.cells[:f.at], "") + s) // together: a joiner needs what it joins
+	all := text.Line(head + strings.Join(f.cells[f.at:], ""))
+	if len(all) > maxField {
 		return f
 	}
-	f.cells, f.at = split(head+s+tail), len(split(head+s))
+	f.cells, f.at = split(all), len(split(head))
 	f.at = min(f.at, len(f.cells))
 	return f
 }

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentx/tui/text"
@@ -43,6 +44,8 @@ func (m Model) wrap() []line {
 	return append(out, m.table()...)
 }
 
+const narrow = 24 // columns; a table that has fewer puts its right column under the left
+
 // table lays the rows out: a left column as wide as it must be, the right one wrapped.
 func (m Model) table() []line {
 	wide := 0
@@ -55,15 +58,26 @@ func (m Model) table() []line {
 	var out []line
 	for _, r := range m.question.rows {
 		left := text.Line(r.Left)
-		if r.Right == "" {
+		switch {
+		case r.Right == "":
 			out = append(out, line{left: text.Truncate(left, m.inner())})
-			continue
+		case m.inner() < narrow:
+			out = append(out, line{left: text.Truncate(left, m.inner())})
+			out = append(out, beside("", r.Right, min(2, m.inner()-1), m.inner())...)
+		default:
+			left = text.Truncate(left, wide)
+			out = append(out, beside(left, r.Right, wide+2, m.inner())...)
 		}
-		left = text.Truncate(left, wide)
-		for _, l := range text.Wrap(text.Line(r.Right), max(1, m.inner()-wide-2)) {
-			out = append(out, line{left + strings.Repeat(" ", wide-text.Width(left)+2), l})
-			left = ""
-		}
+	}
+	return out
+}
+
+// beside wraps right next to left, from column indent on.
+func beside(left, right string, indent, width int) []line {
+	var out []line
+	for _, l := range text.Wrap(text.Line(right), width-indent) {
+		out = append(out, line{left + strings.Repeat(" ", indent-text.Width(left)), l})
+		left = ""
 	}
 	return out
 }
@@ -120,25 +134,38 @@ func (m Model) help() string {
 	return "↑↓ scroll · esc closes"
 }
 
-// choices stand side by side where they fit, else one under another.
+// choices stand side by side where they fit, else one under another, and in a low window as their letters alone.
 func (m Model) choices() []string {
-	var side string
-	var all []string
-	wide := 0
-	for i, c := range m.question.confirm.Choices {
-		s, w := m.choice(i, c)
-		if i > 0 {
-			side += "  "
-			wide += 2
-		}
-		side += s
-		wide += w
-		all = append(all, s)
-	}
-	if wide <= m.inner() {
+	choices := m.question.confirm.Choices
+	if side, ok := m.side(choices); ok {
 		return []string{side}
 	}
+	if len(choices)+3 > m.height {
+		letters := slices.Clone(choices)
+		for i := range letters {
+			letters[i].Label = ""
+		}
+		if side, ok := m.side(letters); ok {
+			return []string{side}
+		}
+	}
+	var all []string
+	for i, c := range choices {
+		s, _ := m.choice(i, c)
+		all = append(all, s)
+	}
 	return all
+}
+
+// side puts choices into one line, and says whether it is wide enough.
+func (m Model) side(choices []Choice) (string, bool) {
+	var all []string
+	wide := -2
+	for i, c := range choices {
+		s, w := m.choice(i, c)
+		all, wide = append(all, s), wide+w+2
+	}
+	return strings.Join(all, "  "), wide <= m.inner()
 }
 
 // choice draws one choice and says how wide it is.
@@ -152,7 +179,7 @@ func (m Model) choice(i int, c Choice) (string, int) {
 		mark, style = "› ", st.Chosen
 	}
 	key := text.Line(c.Letter)
-	s := text.Truncate(mark+"["+key+"] "+text.Line(c.Label), m.inner())
+	s := text.Truncate(strings.TrimRight(mark+"["+key+"] "+text.Line(c.Label), " "), m.inner())
 	head := len(mark) + len(key) + 2
 	if head > len(s) || strings.HasSuffix(s, "…") && head > len(s)-len("…") {
 		return style.Inline(true).Render(s), text.Width(s)
@@ -180,18 +207,13 @@ func (m Model) draw(l line, i, room int) string {
 	case i == 0 && m.top > 0:
 		more = "↑"
 	}
-	right := l.right
-	used := text.Width(l.left) + text.Width(right)
-	pad := m.inner() - used - 1
-	if more != "" && pad < 0 {
-		right = text.Truncate(right, max(0, text.Width(right)+pad))
-		pad = max(0, m.inner()-text.Width(l.left)-text.Width(right)-1)
-	}
-	s := render(st.Key, l.left) + render(st.Body, right)
 	if more == "" || m.inner() < 3 {
-		return s
+		return render(st.Key, l.left) + render(st.Body, l.right)
 	}
-	return s + strings.Repeat(" ", pad) + render(st.Help, more)
+	left := text.Truncate(l.left, m.inner()-1)
+	right := text.Truncate(l.right, m.inner()-1-text.Width(left))
+	pad := strings.Repeat(" ", m.inner()-1-text.Width(left)-text.Width(right))
+	return render(st.Key, left) + render(st.Body, right) + pad + render(st.Help, more)
 }
 
 func render(st lipgloss.Style, s string) string {

@@ -83,11 +83,11 @@ func (m Model) step(key string) Model {
 
 // write adds to the filter.
 func (m Model) write(s string) (Model, tea.Msg) {
-	s = text.Line(s)
-	if len(m.filter)+len(s) > maxFilter {
+	s = text.Line(m.filter + s) // together: a joiner needs what it joins
+	if len(s) > maxFilter {
 		return m, nil
 	}
-	return m.refine(m.filter + s)
+	return m.refine(s)
 }
 
 func (m Model) refine(filter string) (Model, tea.Msg) {

@@ -1,0 +1,268 @@
+package dialog_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"agentx/tui/dialog"
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "write the frames anew")
+
+// keys reads a script: characters are typed, <ctrl+w> is a key.
+func keys(script string) []tea.KeyPressMsg {
+	named := map[string]rune{
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "up": tea.KeyUp, "down": tea.KeyDown,
+		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+	}
+	var out []tea.KeyPressMsg
+	for script != "" {
+		r, n := utf8.DecodeRuneInString(script)
+		k := tea.KeyPressMsg{Code: r, Text: string(r)}
+		if name, _, ok := strings.Cut(script[1:], ">"); r == '<' && ok {
+			n, k = len(name)+2, tea.KeyPressMsg{Code: named[name]}
+			if letter, ok := strings.CutPrefix(name, "ctrl+"); ok {
+				k = tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
+			}
+		}
+		out, script = append(out, k), script[n:]
+	}
+	return out
+}
+
+func remove() dialog.Confirm {
+	return dialog.Confirm{
+		ID: "rm", Title: "Delete this session?", Body: "“Trip to Rome”, 12 messages. This cannot be undone.",
+		Choices: []dialog.Choice{{Value: "yes", Letter: "y", Label: "delete", Destructive: true}, {Value: "no", Letter: "n", Label: "keep"}},
+		Default: "yes", // which it must not take
+	}
+}
+
+func permit() dialog.Confirm {
+	return dialog.Confirm{
+		ID: "run", Title: "Run this?", Body: "bash in ~/work:\n\n\trm -rf build\x1b[2K && make\r\n\techo done", Guard: true, Twice: true,
+		Choices: []dialog.Choice{{"once", "y", "once", false}, {"session", "s", "for this session", false}, {"pattern", "p", "always this pattern", true}, {"no", "n", "no", false}},
+	}
+}
+
+func help() dialog.Text {
+	t := dialog.Text{ID: "help", Title: "Keys", Body: "What the keys do while you write."}
+	for _, s := range []string{"Writing|", "enter|send", "shift+enter|a new line", "ctrl+r|search the history, again for the one before, enter takes it", "Leaving|", "ctrl+c|stop, clear, quit", "ctrl+d|quit when empty"} {
+		left, right, _ := strings.Cut(s, "|")
+		t.Rows = append(t.Rows, dialog.Row{Left: left, Right: right})
+	}
+	return t
+}
+
+// TestStories plays each file of testdata/stories: instructions, and the picture after each.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stories: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(data))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if want := string(data); got != want {
+				t.Errorf("the pictures have changed; got\n%s\nwant\n%s", got, want)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, story string) string {
+	now := time.Unix(0, 0)
+	c := dialog.Config{Now: func() time.Time { return now }}
+	var m dialog.Model
+	width, height := 44, 10
+	var b strings.Builder
+	for line := range strings.Lines(story) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		b.WriteString(line + "\n")
+		verb, arg, _ := strings.Cut(line, " ")
+		var outs []tea.Msg
+		switch verb {
+		case "", "#":
+			continue
+		case "open":
+			m = map[string]dialog.Model{
+				"remove": c.Confirm(remove()), "permit": c.Confirm(permit()), "help": c.Text(help()),
+				"rename": c.Prompt(dialog.Prompt{ID: "t", Title: "A new title", Value: "Trip to Rome"}),
+				"key":    c.Prompt(dialog.Prompt{ID: "k", Title: "Key for anthropic", Body: "It is kept in the system's keyring.", Secret: true}),
+			}[arg].SetSize(width, height)
+		case "size":
+			if _, err := fmt.Sscan(arg, &width, &height); err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			m = m.SetSize(width, height)
+		case "wait":
+			d, err := time.ParseDuration(arg)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			now = now.Add(d)
+			continue
+		case "keys":
+			for _, k := range keys(arg) {
+				var out tea.Msg
+				if m, out, _ = m.Update(k); out != nil {
+					outs = append(outs, out)
+				}
+			}
+		default:
+			t.Fatalf("unknown instruction %q", line)
+		}
+		for y, l := range strings.Split(m.View(), "\n") {
+			caret := ""
+			if at := m.Cursor(); at != nil && at.Y == y {
+				caret = fmt.Sprintf(" caret at %d", at.X)
+			}
+			fmt.Fprintf(&b, "  |%s%s|%s\n", l, strings.Repeat(" ", max(0, width-text.Width(l))), caret)
+		}
+		for _, out := range outs {
+			fmt.Fprintf(&b, "  out %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+[1]v", out), "dialog."))
+		}
+	}
+	return b.String()
+}
+
+// TestGuard: keys on their way to the composer answer no question that jumps in between.
+func TestGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := dialog.Config{}.Confirm(permit())
+		press := func(script string) (out tea.Msg) {
+			for _, k := range keys(script) {
+				var o tea.Msg
+				if m, o, _ = m.Update(k); o != nil {
+					out = o
+				}
+			}
+			return out
+		}
+		for range 40 { // two seconds of typing
+			time.Sleep(50 * time.Millisecond)
+			if out := press("y<enter>"); out != nil {
+				t.Fatalf("a key that was meant for the composer says %v", out)
+			}
+		}
+		time.Sleep(dialog.Guard)
+		if out := press("<enter>"); out != nil {
+			t.Fatalf("Enter alone says %v", out)
+		}
+		if out := press("y"); out != nil {
+			t.Fatalf("one letter says %v", out)
+		}
+		if want := (dialog.Answer{ID: "run", Choice: "once"}); press("<enter>") != want {
+			t.Fatalf("the letter and Enter do not say %v", want)
+		}
+	})
+}
+
+func check(t interface {
+	Fatalf(string, ...any)
+	Helper()
+}, m dialog.Model, width, height int) {
+	t.Helper()
+	lines := strings.Split(m.View(), "\n")
+	if len(lines) > max(height, 1) || len(lines) != m.Height() {
+		t.Fatalf("%d lines, Height() = %d, of %d", len(lines), m.Height(), height)
+	}
+	for _, line := range lines {
+		if w := text.Width(line); w > max(width, 1) {
+			t.Fatalf("%q takes %d columns of %d", line, w, width)
+		}
+		if strings.ContainsFunc(line, unicode.IsControl) {
+			t.Fatalf("control character in %q", line)
+		}
+	}
+	if c := m.Cursor(); c != nil && (c.X < 0 || c.X >= max(width, 1) || c.Y < 0 || c.Y >= len(lines)) {
+		t.Fatalf("the caret is at %d,%d of %d,%d", c.X, c.Y, width, len(lines))
+	}
+}
+
+// TestAnyKeys: whatever is asked and pressed at whatever size, it fits.
+func TestAnyKeys(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"", "a", "\x1b[2J", "世界", "é\n", "👩\u200d👧", "\u202e", "two words", strings.Repeat("long ", 50), "\u0301", strings.Repeat("line\n", 40)})
+	choice := rapid.Custom(func(t *rapid.T) dialog.Choice {
+		return dialog.Choice{Value: piece.Draw(t, "value"), Letter: piece.Draw(t, "letter"), Label: piece.Draw(t, "label"), Destructive: rapid.Bool().Draw(t, "destructive")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var m dialog.Model
+		c := dialog.Config{Plain: rapid.Bool().Draw(t, "plain")}
+		switch rapid.IntRange(0, 2).Draw(t, "kind") {
+		case 0:
+			m = c.Confirm(dialog.Confirm{Title: piece.Draw(t, "title"), Body: piece.Draw(t, "body"), Choices: rapid.SliceOfN(choice, 0, 5).Draw(t, "choices"), Default: piece.Draw(t, "default")})
+		case 1:
+			m = c.Prompt(dialog.Prompt{Title: piece.Draw(t, "title"), Body: piece.Draw(t, "body"), Value: piece.Draw(t, "value"), Secret: rapid.Bool().Draw(t, "secret")})
+		case 2:
+			m = c.Text(dialog.Text{Title: piece.Draw(t, "title"), Body: piece.Draw(t, "body"), Rows: []dialog.Row{{piece.Draw(t, "left"), piece.Draw(t, "right")}, {"a", "b"}}})
+		}
+		width, height := 80, 24
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			old, picture := m, m.View()
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				width, height = rapid.IntRange(-1, 1000).Draw(t, "width"), rapid.IntRange(-1, 30).Draw(t, "height")
+				m = m.SetSize(width, height)
+			case 1:
+				m, _, _ = m.Update(tea.PasteMsg{Content: piece.Draw(t, "paste")})
+			default:
+				script := rapid.SampledFrom([]string{"a", "y", " ", "世", "<tab>", "<up>", "<down>", "<pgup>", "<pgdown>", "<home>", "<end>", "<left>", "<right>", "<backspace>", "<delete>", "<ctrl+w>", "<ctrl+u>", "<ctrl+k>", "<enter>"}).Draw(t, "key")
+				m, _, _ = m.Update(keys(script)[0])
+			}
+			check(t, m, width, height)
+			if old.View() != picture {
+				t.Fatalf("an earlier model has changed from %q to %q", picture, old.View())
+			}
+		}
+	})
+}
+
+// TestLongBody: what is too long to show is left out, and that is said.
+func TestLongBody(t *testing.T) {
+	m := dialog.Config{}.Text(dialog.Text{Body: strings.Repeat("a line of forty characters or nearly so\n", 10_000)})
+	m, _, _ = m.Update(keys("<end>")[0])
+	if view := m.View(); !strings.Contains(view, "more bytes") {
+		t.Errorf("the end does not say what is missing:\n%s", view)
+	}
+}
+
+func BenchmarkView(b *testing.B) {
+	for _, n := range []int{10, 5_000} {
+		b.Run("lines="+strconv.Itoa(n), func(b *testing.B) {
+			m := dialog.Config{}.Text(dialog.Text{Title: "Help", Body: strings.Repeat("a line of forty characters or nearly so\n", n)})
+			both, i := keys("<down><up>"), 0
+			for b.Loop() {
+				m, _, _ = m.Update(both[i%2])
+				i++
+				if m.View() == "" {
+					b.Fatal("nothing is shown")
+				}
+			}
+		})
+	}
+}
