@@ -1,0 +1,195 @@
+// Package status says what the agent is doing: a word from state events, and
+// for how long. It is silent when nothing happens.
+package status
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"agentx/engine/event"
+	"agentx/tui/text"
+	"agentx/tui/theme"
+)
+
+// silence is after how long without any event the status says so.
+const silence = 8 * time.Second
+
+// Model is a line about what is going on, or nothing.
+type Model struct {
+	ascii bool
+
+	word    string
+	began   time.Time // of the turn
+	heard   time.Time // of the last event
+	retryAt time.Time
+	tools   int // that are at work
+	bytes   int // of the answer so far, thoughts included
+	counted int64
+}
+
+// New returns a status that has nothing to say.
+func New(ascii bool) Model { return Model{ascii: ascii} }
+
+// Begin says that a message has been sent at a moment, before any event.
+func (m Model) Begin(at time.Time) Model {
+	return Model{ascii: m.ascii, word: "sending", began: at, heard: at}
+}
+
+// Stopping says that the user has asked for the end of the answer.
+func (m Model) Stopping() Model {
+	if m.Active() {
+		m.word, m.retryAt = "stopping", time.Time{}
+	}
+	return m
+}
+
+// End says that nothing is going on any more.
+func (m Model) End() Model { return Model{ascii: m.ascii} }
+
+// Active says whether there is something to say, which changes ten times a second.
+func (m Model) Active() bool { return m.word != "" }
+
+// Apply shows one event.
+func (m Model) Apply(e event.Event) Model {
+	switch d := e.Data.(type) {
+	case event.UserMessage:
+		m = m.Begin(e.At)
+		m.word = "waiting"
+	case event.ConversationEnd:
+		return m.End()
+	case event.State:
+		m = m.state(d)
+	case event.Stream:
+		m = m.stream(e.At, d)
+	}
+	if m.Active() && e.At.After(m.heard) {
+		m.heard = e.At
+	}
+	return m
+}
+
+// state finds the word for what has changed.
+func (m Model) state(d event.State) Model {
+	if m.word == "stopping" {
+		return m
+	}
+	switch d := d.(type) {
+	case event.ConversationStart:
+		m.word = "waiting for words"
+	case event.ConversationThinking:
+		m.word = "thinking"
+	case event.ConversationResponding:
+		m.word = "responding"
+	case event.ToolPlanned:
+		m.word = "preparing " + name(d.ToolName)
+	case event.ToolExecuting:
+		m.tools++
+		m.word = "calling " + name(d.ToolName)
+	case event.ToolCompleted, event.ToolFailed:
+		if m.tools--; m.tools <= 0 {
+			m.tools, m.word = 0, "waiting"
+		}
+	case event.ConversationInterrupted:
+		m.word = "stopping"
+	}
+	return m
+}
+
+// stream counts what comes.
+func (m Model) stream(at time.Time, d event.Stream) Model {
+	if !m.Active() {
+		return m
+	}
+	if r, ok := d.(event.Retrying); ok {
+		m.word, m.retryAt = retrying(r), at.Add(time.Duration(r.DelayMs)*time.Millisecond)
+		return m
+	}
+	m.retryAt = time.Time{}
+	switch d := d.(type) {
+	case event.TextDelta:
+		m.bytes += len(d.Text)
+	case event.ThinkingDelta:
+		m.bytes += len(d.Text)
+	case event.InputJSONDelta:
+		m.bytes += len(d.PartialJSON)
+	case event.MessageDelta:
+		m.counted += d.Usage.OutputTokens
+	}
+	return m
+}
+
+func retrying(r event.Retrying) string {
+	word := "retrying"
+	if r.MaxAttempts > 0 {
+		word = fmt.Sprintf("retrying (%d of %d)", r.Attempt, r.MaxAttempts)
+	}
+	if r.Reason != "" {
+		word += " after " + text.Truncate(text.Line(r.Reason), 40)
+	}
+	return word
+}
+
+// View draws the line, at most width cells wide. Stop is the key that ends the
+// answer.
+func (m Model) View(width int, now time.Time, th theme.Theme, stop string) string {
+	if !m.Active() || width < 1 {
+		return ""
+	}
+	head := th.Spinner.Render(m.spin(now)) + " " + th.Status.Render(m.what(now))
+	for _, more := range m.more(now, stop) {
+		if next := head + th.Status.Render(" · "+more); text.Width(next) <= width {
+			head = next
+		}
+	}
+	return text.Truncate(head, width)
+}
+
+func (m Model) what(now time.Time) string {
+	if wait := m.retryAt.Sub(now); wait > 0 {
+		return strings.Replace(m.word, "retrying", "retrying in "+span(wait+time.Second-1), 1)
+	}
+	return m.word
+}
+
+// more is what can be left out, the dearest first.
+func (m Model) more(now time.Time, stop string) []string {
+	var out []string
+	if quiet := now.Sub(m.heard); quiet >= silence && m.tools == 0 && m.retryAt.IsZero() {
+		out = append(out, "no data for "+span(quiet))
+	}
+	if stop != "" && m.word != "stopping" {
+		out = append(out, stop+" to stop")
+	}
+	out = append(out, span(now.Sub(m.began)))
+	if tokens := m.tokens(); tokens > 0 {
+		out = append(out, fmt.Sprintf("~%d tokens", tokens))
+	}
+	return out
+}
+
+// tokens is what has come so far, by the rule of four bytes a token until the
+// provider counts.
+func (m Model) tokens() int64 { return max(m.counted, int64(m.bytes/4)) }
+
+func (m Model) spin(now time.Time) string {
+	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	if m.ascii {
+		pictures = []string{"|", "/", "-", "\\"}
+	}
+	return pictures[Beat(m.began, now)%len(pictures)]
+}
+
+// Beat counts tenths of a second from a moment on.
+func Beat(from, now time.Time) int { return int(max(now.Sub(from), 0) / (100 * time.Millisecond)) }
+
+func name(tool string) string { return text.Truncate(text.Line(tool), 30) }
+
+// span is a duration in whole seconds.
+func span(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return fmt.Sprintf("%d min %d s", s/60, s%60)
+}

@@ -1,0 +1,194 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"agentx/engine/event"
+	"agentx/tui/text"
+)
+
+// A call of a tool is one line: its state, its name, what it was asked and
+// what it said.
+type call struct {
+	id, name string
+	input    string
+	output   string
+	state    progress
+	since    time.Time
+}
+
+type progress byte
+
+const (
+	planned progress = iota
+	running
+	succeeded
+	failed
+)
+
+// maxDetail is how many bytes of an input or a result are looked at for a line.
+const maxDetail = 400
+
+func (m Model) plan(at time.Time, d event.ToolUseStart) Model {
+	m = m.endThought(at).endText()
+	m.message.streamed = true
+	m.calls = append(slices.Clip(m.calls), call{id: d.ToolCallID, name: d.ToolName, since: at})
+	return m
+}
+
+// call is a call whose input is known. Of a message that was not seen arriving
+// the calls are parts, and are shown with it.
+func (m Model) call(d event.ToolCallMessage) Model {
+	return m.change(d.ToolCall.ID, func(c call) call {
+		c.name, c.input, c.state = d.ToolCall.Name, input(d.ToolCall), running
+		return c
+	})
+}
+
+// replayed adds the calls of a message that is read from a store.
+func (m Model) replayed(c event.ToolCall) Model {
+	m.calls = append(slices.Clip(m.calls), call{id: c.ID, name: c.Name, input: input(c), state: running})
+	return m
+}
+
+func (m Model) result(d event.ToolResultMessage) Model {
+	r := d.ToolResult
+	id := d.ToolCallID
+	if id == "" {
+		id = r.ID
+	}
+	if !slices.ContainsFunc(m.calls, func(c call) bool { return c.id == id }) {
+		m.calls = append(slices.Clip(m.calls), call{id: id, name: r.Name})
+	}
+	m = m.change(id, func(c call) call {
+		c.state, c.output = succeeded, brief(r.Output.String())
+		if r.Output.Failed() {
+			c.state = failed
+		}
+		return c
+	})
+	return m.flushCalls(false)
+}
+
+// change changes the first call of that id that has no result.
+func (m Model) change(id string, f func(call) call) Model {
+	for i, c := range m.calls {
+		if c.id == id && c.state < succeeded {
+			m.calls = slices.Clone(m.calls)
+			m.calls[i] = f(c)
+			break
+		}
+	}
+	return m
+}
+
+// flushCalls prints the calls that are done, in their order; all of them, as
+// they are, where nothing more can come.
+func (m Model) flushCalls(all bool) Model {
+	n := 0
+	for n < len(m.calls) && (all || m.calls[n].state >= succeeded) {
+		n++
+	}
+	if n == 0 {
+		return m
+	}
+	for i, c := range m.calls[:n] {
+		if i == 0 && !m.callsPrinted {
+			m = m.apart()
+		}
+		m = m.print(m.line(c, still))
+	}
+	m.calls, m.callsPrinted = m.calls[n:], len(m.calls) > n
+	return m
+}
+
+// still is the beat of what will never turn.
+const still = -1
+
+// line draws a call.
+func (m Model) line(c call, beat int) string {
+	l := m.look
+	mark, style := l.planned, l.theme.Muted
+	switch {
+	case c.state == running && beat == still:
+		mark = l.unknown
+	case c.state == running:
+		mark, style = l.spinner[max(beat, 0)%len(l.spinner)], l.theme.Spinner
+	case c.state == succeeded:
+		mark, style = l.ok, l.theme.Success
+	case c.state == failed:
+		mark, style = l.bad, l.theme.Error
+	}
+	head := style.Render(mark) + " " + l.theme.Tool.Render(text.Truncate(text.Line(c.name), max(m.inner()/2, 1)))
+	room := m.width - text.Width(head) - 2
+	in, out := parts(c, room)
+	if in != "" {
+		head += "  " + l.theme.Text.Render(in)
+	}
+	if out != "" {
+		said := l.theme.Muted
+		if c.state == failed {
+			said = l.theme.Error
+		}
+		head += l.theme.Faint.Render(" "+l.arrow+" ") + said.Render(out)
+	}
+	return text.Truncate(head, m.width)
+}
+
+// parts shares the room behind the name between input and result.
+func parts(c call, room int) (in, out string) {
+	in, out = c.input, c.output
+	if c.state == running && in == "" || room < 8 {
+		return text.Truncate(in, max(room, 0)), ""
+	}
+	if out == "" {
+		return text.Truncate(in, room), ""
+	}
+	room -= 3
+	in = text.Truncate(in, max(room/2, room-text.Width(out)))
+	return in, text.Truncate(out, room-text.Width(in))
+}
+
+// input is a call's input in a few words: the values of a small object, else
+// its JSON.
+func input(c event.ToolCall) string {
+	if c.InputError != "" {
+		return brief(c.Raw)
+	}
+	raw := c.Input
+	if len(raw) > maxDetail {
+		return brief(string(raw[:maxDetail]))
+	}
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) == nil && len(fields) == 1 {
+		for _, v := range fields {
+			if s, ok := v.(string); ok {
+				return brief(s)
+			}
+		}
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) == nil && b.String() != "{}" && b.String() != "null" {
+		return brief(b.String())
+	}
+	return ""
+}
+
+// brief is the first line of s that says something, cut and cleaned.
+func brief(s string) string {
+	cut := len(s) > maxDetail
+	if cut {
+		s = s[:maxDetail]
+	}
+	s = strings.TrimSpace(s)
+	line, rest, more := strings.Cut(s, "\n")
+	line = text.Line(strings.ToValidUTF8(strings.TrimSpace(line), ""))
+	if more && strings.TrimSpace(rest) != "" || cut {
+		line += " …"
+	}
+	return line
+}

@@ -1,0 +1,185 @@
+package transcript
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"agentx/engine/event"
+	"agentx/tui/text"
+)
+
+// maxPrompt is how many rows of a message are shown; a longer one is kept whole
+// all the same.
+const maxPrompt = 500
+
+// user shows what the user said.
+func (m Model) user(d event.UserMessage) Model {
+	m.message = message{}
+	rows := text.Wrap(expand(text.Clean(d.Content.Text())), m.inner())
+	if over := len(rows) - maxPrompt; over > 0 {
+		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
+	}
+	lines := make([]string, 0, len(rows)+1)
+	for i, row := range rows {
+		lead := margin
+		if i == 0 {
+			lead = m.look.user + " "
+		}
+		lines = append(lines, lead+m.look.theme.UserText.Render(row))
+	}
+	for _, part := range d.Content {
+		if name := attached(part); name != "" {
+			lines = append(lines, margin+m.look.muted(text.Truncate("["+name+"]", m.inner())))
+		}
+	}
+	return m.block(lines...)
+}
+
+func attached(p event.Part) string {
+	switch p := p.(type) {
+	case event.Image:
+		return "image: " + text.Line(first(p.Name, p.URL, p.MediaType))
+	case event.File:
+		return "file: " + text.Line(first(p.Filename, p.MediaType))
+	}
+	return ""
+}
+
+func first(names ...string) string {
+	for _, n := range names {
+		if n != "" {
+			return n
+		}
+	}
+	return "without a name"
+}
+
+// assistant ends a message that was seen arriving, and shows one that was not.
+func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
+	if m.message.streamed && (m.message.id == d.ID || m.message.id == "") {
+		m = m.endThought(at).endText()
+	} else {
+		m = m.whole(d)
+	}
+	m = m.remember(d.Content.Text())
+	m.message = message{}
+	return m.ending(d)
+}
+
+// whole shows a message from a store.
+func (m Model) whole(d event.AssistantMessage) Model {
+	m = m.settle()
+	for _, part := range d.Content {
+		switch p := part.(type) {
+		case event.Thinking:
+			m = m.think(time.Time{}, p.Text)
+		case event.Text:
+			m = m.say(time.Time{}, p.Text).endText()
+		case event.ToolCall:
+			m = m.endThought(time.Time{}).replayed(p)
+		}
+	}
+	return m.endThought(time.Time{}).endText()
+}
+
+// ending says how a message ended, where that is not how messages should.
+func (m Model) ending(d event.AssistantMessage) Model {
+	says := ""
+	switch d.StopReason {
+	case event.StopInterrupted:
+		says = "stopped"
+	case event.MaxTokens:
+		says = "stopped: the answer reached its limit of tokens"
+	case event.Refusal:
+		says = "stopped: the model refused to go on"
+	case event.ContentFilter:
+		says = "stopped: the provider's filter"
+	case event.StopError:
+		says = "incomplete: the answer broke off here"
+	default:
+		if d.Incomplete {
+			says = "incomplete"
+		}
+	}
+	if says == "" {
+		return m
+	}
+	return m.flushCalls(true).print(margin + m.look.theme.Warning.Render(m.look.stop+" "+says))
+}
+
+// failed shows an error: what happened, what is kept, what to do.
+func (m Model) failed(d event.ErrorMessage) Model {
+	kept := ""
+	if m.config.Saved {
+		kept = "Your message is saved, and so is what came of the answer."
+	}
+	return m.Notice(Failure, text.Clean(d.Content)+".", kept, advice(d.ErrorCode))
+}
+
+// advice is what a person can do about a failure.
+func advice(code event.ErrorCode) string {
+	switch code {
+	case event.CodeAuthentication:
+		return "Check the key with `agentx key list`, then /retry."
+	case event.CodePermission:
+		return "This key may not use the model: choose another with /model."
+	case event.CodeRateLimit, event.CodeOverloaded, event.CodeServer:
+		return "Wait a little, then /retry."
+	case event.CodeQuota:
+		return "Top up the account, or choose another model with /model."
+	case event.CodeNotFound:
+		return "Choose a model that exists with /model."
+	case event.CodeContextOverflow:
+		return "Begin a new session with /new, or choose a model that reads more with /model."
+	case event.CodeNetwork, event.CodeTimeout, event.CodeIncomplete, event.CodeProtocol:
+		return "/retry asks again."
+	case event.CodeConfiguration:
+		return "See `agentx config show --origin`."
+	case event.CodeStore:
+		return "/export writes the conversation elsewhere."
+	case event.CodeInvalidRequest, event.CodeTooLarge, event.CodeContentFilter:
+		return "Change the message and send it again."
+	}
+	return "/retry asks again."
+}
+
+// A Kind of notice.
+type Kind int
+
+const (
+	Info Kind = iota
+	Warning
+	Failure
+)
+
+// Notice shows something that is not part of the conversation. Sentences that
+// are empty are left out.
+func (m Model) Notice(k Kind, sentences ...string) Model {
+	mark, style := m.look.info, m.look.theme.Muted
+	switch k {
+	case Warning:
+		mark, style = m.look.warn, m.look.theme.Warning
+	case Failure:
+		mark, style = m.look.bad, m.look.theme.Error
+	}
+	var lines []string
+	for _, s := range sentences {
+		if s == "" {
+			continue
+		}
+		for _, row := range text.Wrap(expand(text.Clean(s)), m.inner()) {
+			switch {
+			case len(lines) == 0:
+				lines = append(lines, style.Render(mark+" "+row))
+			case k == Failure && s == sentences[0]:
+				lines = append(lines, margin+style.Render(row))
+			default:
+				lines = append(lines, margin+m.look.muted(row))
+			}
+		}
+	}
+	return m.block(lines...)
+}
+
+func expand(s string) string { return strings.ReplaceAll(s, "\t", "    ") }

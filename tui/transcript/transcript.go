@@ -1,0 +1,209 @@
+// Package transcript lays out what was said. What is finished it gives away
+// once, line by line, for the terminal's own scrollback; what still grows it
+// draws anew. It sees stream and message events, live or from the store, and
+// knows no screen.
+package transcript
+
+import (
+	"time"
+
+	"agentx/engine/event"
+	"agentx/tui/theme"
+)
+
+// Config is what does not change while a conversation is shown.
+type Config struct {
+	Typewriter bool // text appears smoothly instead of as it comes
+	ASCII      bool // no marks outside ASCII
+	Saved      bool // the conversation is kept, and errors may say so
+}
+
+// Model is a transcript. Its answer grows in place: of two copies only the
+// newer one may be used.
+type Model struct {
+	config Config
+	look   look
+	width  int
+	height int
+
+	out     []string // finished lines that nobody has taken
+	spaced  bool     // the last line that went out is blank, or there was none
+	typist  typist
+	message message // the one that is arriving
+	calls   []call  // that are not printed yet, in the order they were announced
+
+	callsPrinted bool // one before them is
+	answers      []string
+}
+
+// New returns an empty transcript, 80 columns wide.
+func New(c Config, th theme.Theme) Model {
+	return Model{config: c, look: newLook(th, c.ASCII), width: 80, height: 24, spaced: true}
+}
+
+// SetSize gives the columns, and the most rows that are ever asked for. What is
+// printed is printed; what is not is laid out anew.
+func (m Model) SetSize(width, height int) Model {
+	width, height = max(width, 1), max(height, 1)
+	if width != m.width {
+		m.width = width
+		m = m.relay()
+	}
+	m.height = height
+	return m
+}
+
+// SetTheme changes the colours of what is not printed yet.
+func (m Model) SetTheme(th theme.Theme) Model {
+	m.look = newLook(th, m.config.ASCII)
+	return m.relay()
+}
+
+// SetTypewriter switches the typewriter on or off. Off, nothing waits.
+func (m Model) SetTypewriter(on bool) Model {
+	m.config.Typewriter = on
+	if !on {
+		return m.Hurry()
+	}
+	return m
+}
+
+// inner is the width beside the gutter, which only we draw in.
+func (m Model) inner() int { return max(m.width-gutter, 1) }
+
+// Apply shows one event, text of an answer bit by bit.
+func (m Model) Apply(e event.Event) Model {
+	if m.config.Typewriter && m.typist.takes(e.Data) {
+		m.typist = m.typist.add(e)
+		return m
+	}
+	return m.apply(e)
+}
+
+// Advance lets the typewriter write what it should have written by now.
+func (m Model) Advance(now time.Time) Model {
+	var due []event.Event
+	m.typist, due = m.typist.advance(now)
+	for _, e := range due {
+		m = m.apply(e)
+	}
+	return m
+}
+
+// Hurry shows at once all that the typewriter still holds.
+func (m Model) Hurry() Model {
+	var due []event.Event
+	m.typist, due = m.typist.rest()
+	for _, e := range due {
+		m = m.apply(e)
+	}
+	return m
+}
+
+// Typing says whether the typewriter holds something.
+func (m Model) Typing() bool { return m.typist.busy() }
+
+// Replay shows what was said before, of which earlier messages were left out.
+func (m Model) Replay(events []event.Event, earlier int) Model {
+	if earlier > 0 {
+		m = m.block(m.look.muted("… " + plural(earlier, "earlier message") + " · /export writes them all"))
+	}
+	for _, e := range events {
+		m = m.apply(e)
+	}
+	return m
+}
+
+func (m Model) apply(e event.Event) Model {
+	switch d := e.Data.(type) {
+	case event.UserMessage:
+		return m.settle().user(d)
+	case event.MessageStart:
+		return m.settle().begin(d)
+	case event.ThinkingDelta:
+		return m.think(e.At, d.Text)
+	case event.TextDelta:
+		return m.say(e.At, d.Text)
+	case event.ToolUseStart:
+		return m.plan(e.At, d)
+	case event.ToolCallMessage:
+		return m.call(d)
+	case event.ToolResultMessage:
+		return m.result(d)
+	case event.AssistantMessage:
+		return m.assistant(e.At, d)
+	case event.ErrorMessage:
+		return m.settle().failed(d)
+	}
+	return m
+}
+
+// Take returns the lines that were finished since the last Take, to be printed
+// once.
+func (m Model) Take() (Model, []string) {
+	lines := m.out
+	m.out = nil
+	return m, lines
+}
+
+// Tail returns at most n rows of what is not finished. Beat counts tenths of a
+// second and turns the marks of what is at work.
+func (m Model) Tail(n, beat int) []string {
+	if n <= 0 {
+		return nil
+	}
+	lines := m.message.tail(m, n)
+	for _, c := range m.calls {
+		lines = append(lines, m.line(c, beat))
+	}
+	return lines[max(0, len(lines)-n):]
+}
+
+// Answer returns the text of the nth answer from the end, counted from 1.
+func (m Model) Answer(n int) (string, bool) {
+	if n < 1 || n > len(m.answers) {
+		return "", false
+	}
+	return m.answers[len(m.answers)-n], true
+}
+
+const keptAnswers = 50
+
+func (m Model) remember(answer string) Model {
+	if answer == "" {
+		return m
+	}
+	m.answers = append(m.answers[max(0, len(m.answers)-keptAnswers+1):len(m.answers):len(m.answers)], answer)
+	return m
+}
+
+// print finishes lines.
+func (m Model) print(lines ...string) Model {
+	if len(lines) > 0 {
+		m.out = append(m.out, lines...)
+		m.spaced = lines[len(lines)-1] == ""
+	}
+	return m
+}
+
+// block finishes lines that stand apart from what was before.
+func (m Model) block(lines ...string) Model {
+	if len(lines) == 0 {
+		return m
+	}
+	return m.apart().print(lines...)
+}
+
+func (m Model) apart() Model {
+	if !m.spaced {
+		m = m.print("")
+	}
+	return m
+}
+
+// settle prints what has no end of its own: a message whose end never came, and
+// calls that nobody answered.
+func (m Model) settle() Model {
+	m = m.endThought(time.Time{}).endText()
+	return m.flushCalls(true)
+}
