@@ -48,9 +48,11 @@ func New(width int, th theme.Theme) *Doc {
 	return &Doc{width: max(width, 1), look: newLook(th), words: newGrammar()}
 }
 
-// Render lays out a whole text.
+// Render lays out a whole text. Unlike a text that grows, it knows the definitions of links that come after their use.
 func Render(src string, width int, th theme.Theme) []string {
 	d := New(width, th)
+	src = text.Clean(src)
+	d.words.learn(src)
 	d.Append(src)
 	d.Close()
 	return d.Take()
@@ -100,42 +102,41 @@ func (d *Doc) copy() *Doc {
 	return c
 }
 
-// feed takes clean text.
+// feed takes clean text. What becomes of it does not depend on the pieces it comes in.
 func (d *Doc) feed(s string) {
 	for s != "" {
 		piece, rest, ended := strings.Cut(s, "\n")
-		if !d.prose && len(d.line)+len(piece) > maxLine {
-			n := cutRune(piece, maxLine-len(d.line))
-			piece, rest, ended = s[:n], s[n:], true
+		for piece != "" && !d.prose {
+			n := cutRune(piece, max(longLine, 2*d.tried)-len(d.line))
+			d.line = append(d.line, piece[:n]...)
+			piece = piece[n:]
+			if len(d.line) >= max(longLine, 2*d.tried) {
+				d.try()
+			}
 		}
-		d.grow(piece)
-		if ended {
+		if d.prose {
+			d.leaf.(*paragraph).extend(d, piece)
+		}
+		if s = rest; ended {
 			d.endLine()
 		}
-		s = rest
 	}
 }
 
-// grow adds to the line that has not ended.
-func (d *Doc) grow(piece string) {
-	if d.prose {
-		d.leaf.(*paragraph).extend(d, piece)
-		return
-	}
-	d.line = append(d.line, piece...)
-	if len(d.line) < longLine || len(d.line) < 2*d.tried {
-		return
-	}
+// try puts the beginning of a long line into the paragraph that it belongs to. If it is of another kind and too long, it ends here.
+func (d *Doc) try() {
 	d.tried = len(d.line)
-	if _, code := d.leaf.(*fence); code {
-		return
+	if _, code := d.leaf.(*fence); !code {
+		c := d.copy()
+		c.say(string(d.line))
+		if _, ok := c.leaf.(*paragraph); ok {
+			d.state, d.done = c.state, append(d.done, c.done...)
+			d.line, d.prose = d.line[:0], true
+			return
+		}
 	}
-	c := d.copy()
-	c.say(string(d.line))
-	if p, ok := c.leaf.(*paragraph); ok {
-		d.state, d.done = c.state, append(d.done, c.done...)
-		d.line, d.prose = d.line[:0], true
-		p.settle(d)
+	if d.tried >= maxLine {
+		d.endLine()
 	}
 }
 
@@ -150,10 +151,11 @@ func (d *Doc) endLine() {
 	d.say(line)
 }
 
-// cutRune returns n or a little less, so that no character of s is cut.
+// cutRune returns n or a little more, so that no character of s is cut.
 func cutRune(s string, n int) int {
-	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
-		n--
+	n = min(n, len(s))
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
 	}
 	return n
 }

@@ -70,7 +70,7 @@ func (d *Doc) code(colours *colours, line string) []string {
 	}
 	lines := []string{flow}
 	if text.Width(line) > room {
-		lines = carry(ansi.Hardwrap(flow, room, true), room)
+		lines = carry(strings.Split(ansi.Hardwrap(flow, room, true), "\n"))
 	}
 	for i := range lines {
 		lines[i] = strings.Repeat(" ", margin) + lines[i]

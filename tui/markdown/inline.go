@@ -84,6 +84,18 @@ func (r references) Reference(label string) (parser.Reference, bool) {
 	return ref, ok
 }
 
+// learn remembers the definitions of links in a text.
+func (g *grammar) learn(src string) {
+	if !strings.Contains(src, "]:") {
+		return
+	}
+	for line := range strings.Lines(src) {
+		if line = strings.TrimLeft(line, " >"); strings.HasPrefix(line, "[") && len(line) < maxLine && strings.Contains(line, "]:") {
+			g.spans(line, false, false)
+		}
+	}
+}
+
 // spans reads prose. Definitions of links in it are remembered, unless frozen.
 func (g *grammar) spans(src string, heading, frozen bool) []span {
 	p := g.line

@@ -1,6 +1,9 @@
 package markdown
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 const (
 	settleAt = 512  // bytes of prose after which the beginning of a paragraph is laid out for good
@@ -13,7 +16,7 @@ type paragraph struct {
 	text    []byte
 	last    int // where its last line begins
 	settled int // so much of the text is in held and carry
-	next    int // length at which it may settle further
+	next    int // more than usual has to come before it settles again
 	held    []string
 	carry   string // the last line of what is settled, which may grow
 	huge    bool   // held is released at once
@@ -55,38 +58,62 @@ func (p *paragraph) extend(d *Doc, s string) {
 	p.settle(d)
 }
 
-// settle lays out the beginning of a long paragraph, up to where no emphasis, link or code is open.
+// settle lays out the beginning of a long paragraph, up to where no emphasis, link or code is open. It goes on in steps that depend on
+// nothing but the text.
 func (p *paragraph) settle(d *Doc) {
-	if d.live || len(p.text) < p.settled+settleAt || len(p.text) < p.next {
-		return
+	for !d.live && len(p.text)-p.settled >= p.next+settleAt {
+		window := p.text[p.settled : p.settled+p.next+settleAt]
+		n := calm(window)
+		if p.text[0] == '[' && p.settled == 0 {
+			n = 0 // it may define a link
+		}
+		if n == 0 && len(window) < hugeAt {
+			p.next += settleAt
+			continue
+		}
+		if n == 0 {
+			n = cutRune(string(window), len(window)-utf8.UTFMax)
+		}
+		lines := d.wrap(p.join(d.flow(string(window[:n]), 0)))
+		p.held, p.carry = append(p.held, lines[:len(lines)-1]...), lines[len(lines)-1]
+		p.settled += n
+		p.next = 0
+		if p.huge = p.huge || p.settled >= hugeAt; p.huge {
+			p.release(d)
+		}
 	}
-	n := calm(p.text[p.settled:])
-	if n == 0 && len(p.text)-p.settled > hugeAt {
-		n = len(p.text) - p.settled
-	}
-	if n == 0 || p.text[0] == '[' && p.settled == 0 && len(p.text) < hugeAt { // may define a link
-		p.next = len(p.text) + settleAt/2
-		return
-	}
-	lines := d.wrap(join(p.carry, d.flow(string(p.text[p.settled:p.settled+n]), 0)))
-	p.held = append(p.held, lines[:len(lines)-1]...)
-	p.carry = lines[len(lines)-1]
-	p.settled += n
-	p.huge = p.huge || len(p.text) >= hugeAt
-	if p.huge && len(p.held) > 0 {
+}
+
+// release writes what is settled, and forgets it.
+func (p *paragraph) release(d *Doc) {
+	if len(p.held) > 0 {
 		d.put(!p.put, p.gap, p.held...)
 		p.put, p.held = true, nil
-		p.text = append([]byte(nil), p.text[p.settled:]...)
-		p.last, p.settled = max(0, p.last-p.settled), 0
 	}
-	p.next = 0
+	p.text = append([]byte(nil), p.text[p.settled:]...)
+	p.last, p.settled = max(0, p.last-p.settled), 0
+}
+
+// join puts more behind the last settled line.
+func (p *paragraph) join(more string) string {
+	if p.carry == "" || more == "" {
+		return p.carry + more
+	}
+	if c := p.text[p.settled]; c == ' ' || c == '\n' {
+		return p.carry + " " + more
+	}
+	return p.carry + more
 }
 
 func (p *paragraph) close(d *Doc) {
 	if p.huge || d.live {
 		lines := p.held
-		if rest := d.flow(string(p.text[p.settled:]), 0); rest != "" || p.carry != "" {
-			lines = append(lines, d.wrap(join(p.carry, rest))...)
+		rest := ""
+		if p.settled < len(p.text) {
+			rest = d.flow(string(p.text[p.settled:]), 0)
+		}
+		if rest != "" || p.carry != "" {
+			lines = append(lines, d.wrap(p.join(rest))...)
 		}
 		if len(lines) > 0 {
 			d.put(!p.put, p.gap, lines...)
@@ -118,14 +145,7 @@ func (p *paragraph) underlined(d *Doc, line string) bool {
 	return true
 }
 
-func join(carry, rest string) string {
-	if carry == "" || rest == "" {
-		return carry + rest
-	}
-	return carry + " " + rest
-}
-
-// calm returns the place of the last space in s where no emphasis, code, link or tag is open, or 0.
+// calm returns the place of the last space in s, or of a character that needs none, where no emphasis, code, link or tag is open, or 0.
 func calm(s []byte) (at int) {
 	var stars, unders, tildes, ticks, square, round, angle int
 	for i := 0; i < len(s); i++ {
@@ -148,6 +168,9 @@ func calm(s []byte) (at int) {
 				at = i
 			}
 		default:
+			if s[i] >= 0xe3 && i > 0 && ticks|stars|unders|tildes|square|round|angle == 0 {
+				at = i // most of what begins so is written without spaces
+			}
 			if ticks == 0 {
 				switch s[i] {
 				case '*':

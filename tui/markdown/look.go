@@ -3,6 +3,7 @@ package markdown
 import (
 	"fmt"
 	"hash/fnv"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -214,12 +215,39 @@ func hyperlink(target, s string) string {
 
 // flow returns prose, or a heading of that level, as one styled text that is not yet broken into lines.
 func (d *Doc) flow(src string, level int) string {
+	if d.live {
+		src = mend(src)
+	}
+	return d.draw(d.words.spans(src, level > 0, d.live), level)
+}
+
+// cellFlow returns what a table's cell says. There is little room: of where links lead, it shows the host.
+func (d *Doc) cellFlow(src string) string {
+	if d.live {
+		src = mend(src)
+	}
+	return d.draw(hosts(d.words.spans(src, true, true)), 0)
+}
+
+func (d *Doc) draw(spans []span, level int) string {
 	g := ground{level: level}
 	for _, c := range d.open {
 		g.quoted = g.quoted || c.quote
 	}
 	if d.live {
-		return d.look.light(d.words.spans(mend(src), level > 0, true), g)
+		return d.look.light(spans, g)
 	}
-	return d.look.finish(d.words.spans(src, level > 0, false), g)
+	return d.look.finish(spans, g)
+}
+
+// hosts shortens what is said about links to their hosts.
+func hosts(spans []span) []span {
+	for i := 1; i < len(spans); i++ {
+		if s, before := &spans[i], spans[i-1]; s.kind == aside && before.kind == link && before.url != "" {
+			if u, err := url.Parse(before.url); err == nil {
+				s.text = " (" + u.Host + ")"
+			}
+		}
+	}
+	return spans
 }

@@ -82,19 +82,6 @@ func plain(lines []string) []string {
 	return out
 }
 
-func strip(s string) string {
-	var b strings.Builder
-	for s != "" {
-		i := strings.IndexByte(s, '\x1b')
-		if i < 0 {
-			break
-		}
-		b.WriteString(s[:i])
-		s = s[i+len(sequence(s[i:])):]
-	}
-	return b.String() + s
-}
-
 // document draws a markdown text in the shapes that models write.
 func document() *rapid.Generator[string] {
 	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``"}

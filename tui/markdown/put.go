@@ -69,8 +69,7 @@ func (d *Doc) room() int { return d.width - text.Width(d.prefix(d.open)) }
 
 // wrap breaks a styled text into lines for the room there is.
 func (d *Doc) wrap(flow string) []string {
-	room := d.room()
-	return carry(ansi.Wrap(flow, room, ""), room)
+	return carry(text.Wrap(flow, d.room()))
 }
 
 // fit makes sure of the width: a character that does not fit becomes an ellipsis.
@@ -81,10 +80,9 @@ func (d *Doc) fit(line string) string {
 	return ansi.Truncate(line, d.width, "…")
 }
 
-// carry splits s into lines that stand alone: a style or a link that goes on over the end of a line ends there and begins anew. Spaces
-// at the ends of lines are dropped.
-func carry(s string, width int) []string {
-	lines := strings.Split(s, "\n")
+// carry makes lines stand alone: a style or a link that goes on over the end of a line ends there and begins anew. Spaces at the
+// ends of lines are dropped.
+func carry(lines []string) []string {
 	style, link := "", ""
 	for i, line := range lines {
 		if style == "" && link == "" && !strings.Contains(line, "\x1b") {
@@ -150,4 +148,18 @@ func trimRight(s string) string {
 		}
 		body, tail = t[:i], t[i:]+tail
 	}
+}
+
+// strip returns s without our sequences.
+func strip(s string) string {
+	var b strings.Builder
+	for s != "" {
+		i := strings.IndexByte(s, '\x1b')
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i])
+		s = s[i+len(sequence(s[i:])):]
+	}
+	return b.String() + s
 }

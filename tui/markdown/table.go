@@ -4,15 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"agentx/tui/text"
 )
 
 const (
 	maxColumns = 200
 	fixedAfter = 30 // rows after which the columns are as wide as they are
-	leastCell  = 6  // cells of a column, below which rows are told as name: value
+	mostWord   = 12 // cells up to which a column is not made narrower than a word in it
 )
 
 // A table keeps its rows until it ends, or until it is long: then its columns are fixed and rows are finished as they come.
@@ -93,7 +91,7 @@ func (d *Doc) cell(src string, head bool) string {
 	if head && !strings.Contains(src, "*") {
 		src = "**" + src + "**"
 	}
-	return d.flow(src, 0)
+	return d.cellFlow(src)
 }
 
 // add adds a row.
@@ -137,21 +135,30 @@ func (t *table) release(d *Doc) {
 
 // measure returns how wide the columns are in that room, or none if it is too narrow for them.
 func (t *table) measure(room int) []int {
-	widths := make([]int, len(t.head))
+	widths, least := make([]int, len(t.head)), make([]int, len(t.head))
 	for _, row := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range row {
 			for _, line := range strings.Split(cell, "\n") {
 				widths[i] = max(widths[i], text.Width(line), 1)
 			}
+			for _, word := range strings.Fields(strip(cell)) {
+				least[i] = max(least[i], min(text.Width(word), mostWord))
+			}
 		}
 	}
-	room -= 3*len(widths) - 1
-	for sum(widths) > room {
-		widest := slices.Index(widths, slices.Max(widths))
-		if widths[widest] <= leastCell {
-			return []int{}
+	over := sum(widths) + 3*len(widths) - 1 - room
+	if over > 0 && sum(least)+3*len(least)-1 > room {
+		return []int{}
+	}
+	for over > 0 {
+		widest := -1
+		for i, w := range widths {
+			if w > least[i] && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
 		}
 		widths[widest]--
+		over--
 	}
 	return widths
 }
@@ -171,7 +178,7 @@ func (t *table) row(d *Doc, row []string) []string {
 	columns := make([][]string, len(row))
 	height := 1
 	for i, cell := range row {
-		columns[i] = carry(ansi.Wrap(cell, t.widths[i], ""), t.widths[i])
+		columns[i] = carry(text.Wrap(cell, t.widths[i]))
 		height = max(height, len(columns[i]))
 	}
 	lines := make([]string, height)

@@ -1,8 +1,6 @@
 package text
 
 import (
-	"strings"
-
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -15,16 +13,4 @@ func Truncate(s string, width int) string {
 		return ""
 	}
 	return ansi.Truncate(s, width, "…")
-}
-
-// Wrap returns s as lines of at most width cells, broken at spaces and hyphens, and inside words that are longer than a line.
-// A character wider than width becomes a dot.
-func Wrap(s string, width int) []string {
-	lines := strings.Split(ansi.Wrap(s, max(width, 1), ""), "\n")
-	for i, line := range lines {
-		if width > 0 && ansi.StringWidth(line) > width {
-			lines[i] = ansi.Truncate(line, width, "·")
-		}
-	}
-	return lines
 }

@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -141,4 +142,45 @@ func BenchmarkClean(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestWrap(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		width    int
+		want     []string
+	}{
+		{"at spaces", "the quick brown fox", 10, []string{"the quick", "brown fox"}},
+		{"a word that just fits", "the quick", 9, []string{"the quick"}},
+		{"newlines stay", "one\n\ntwo ", 10, []string{"one", "", "two"}},
+		{"a long word", "abcdefghij kl", 4, []string{"abcd", "efgh", "ij", "kl"}},
+		{"after a hyphen", "a lock-free list", 8, []string{"a lock-", "free", "list"}},
+		{"not in a flag or a range", "run --verbose 10-20", 10, []string{"run", "--verbose", "10-20"}},
+		{"Japanese goes on after Latin", "in 日本語です。 次", 9, []string{"in 日本語", "です。 次"}},
+		{"no stop at the beginning of a line", "東京です。", 8, []string{"東京で", "す。"}},
+		{"a family is one character", "👩\u200d👩\u200d👧👩\u200d👩\u200d👧", 3, []string{"👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"}},
+		{"marks stay with their letter", "e\u0301e\u0301e\u0301", 2, []string{"e\u0301e\u0301", "e\u0301"}},
+		{"too wide for the screen", "a世b", 1, []string{"a", "·", "b"}},
+		{"styles take no room", "\x1b[1mbold\x1b[m word", 9, []string{"\x1b[1mbold\x1b[m word"}},
+		{"a link takes no room", "\x1b]8;;http://example.com\x07go\x1b]8;;\x07 on", 5, []string{"\x1b]8;;http://example.com\x07go\x1b]8;;\x07 on"}},
+		{"an indent stays", "  two words", 6, []string{"  two", "words"}},
+		{"nothing", "", 5, []string{""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := text.Wrap(c.in, c.width); !slices.Equal(got, c.want) {
+				t.Errorf("Wrap(%q, %d) = %q, want %q", c.in, c.width, got, c.want)
+			}
+		})
+	}
+}
+
+// Nothing is lost in wrapping but the spaces at which lines were broken.
+func TestWrapLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, width := text.Clean(hostile().Draw(t, "text")), rapid.IntRange(2, 30).Draw(t, "width")
+		bare := func(s string) string { return strings.NewReplacer(" ", "", "\n", "").Replace(s) }
+		if got := bare(strings.Join(text.Wrap(s, width), "")); got != bare(s) {
+			t.Fatalf("%q wrapped is %q", s, got)
+		}
+	})
 }

@@ -19,7 +19,7 @@ func markdown(p palette) ansi.StyleConfig {
 		},
 		List: ansi.StyleList{LevelIndent: 2},
 
-		H1: block(ansi.StylePrimitive{Color: named(p.heading), Bold: yes, Underline: yes}),
+		H1: head(p.accent),
 		H2: head(p.heading),
 		H3: head(""),
 		H4: block(ansi.StylePrimitive{Color: named(p.heading), Italic: yes}),
@@ -42,7 +42,7 @@ func markdown(p palette) ansi.StyleConfig {
 		Link:      ansi.StylePrimitive{Color: named(p.muted), BlockPrefix: " (", BlockSuffix: ")"},
 		LinkText:  ansi.StylePrimitive{Color: named(p.accent), Underline: yes},
 		Image:     text(p.muted),
-		ImageText: ansi.StylePrimitive{Color: named(p.muted), Italic: yes},
+		ImageText: text(p.muted),
 
 		Code:      block(text(p.orange)),
 		CodeBlock: ansi.StyleCodeBlock{StyleBlock: ansi.StyleBlock{Margin: new(uint(2))}, Chroma: chroma(p)},
@@ -59,6 +59,7 @@ func markdown(p palette) ansi.StyleConfig {
 	}
 	if p.plain() {
 		c.Code.Prefix, c.Code.Suffix = "`", "`"
+		c.H1.Underline = yes
 	}
 	return c
 }
@@ -75,7 +76,7 @@ func chroma(p palette) *ansi.Chroma {
 		KeywordType:         text(p.cyan),
 		Operator:            text(""),
 		NameBuiltin:         text(p.cyan),
-		NameTag:             text(p.purple),
+		NameTag:             text(p.accent),
 		NameAttribute:       text(p.cyan),
 		NameClass:           text(p.yellow),
 		NameConstant:        text(p.orange),
