@@ -151,6 +151,17 @@ func TestKeyInTheClear(t *testing.T) {
 	}
 }
 
+func TestLocalServerNeedsNoKey(t *testing.T) {
+	m := newMachine(t, "OPENAI_BASE_URL=http://127.0.0.1:8080/v1")
+	if secret, _, err := m.keys(nil).Lookup(t.Context(), "openai"); err != nil || !secret.IsZero() {
+		t.Errorf("Lookup() = %v", err)
+	}
+	m.vars = append(m.vars, "OPENAI_API_KEY=k")
+	if secret, _, err := m.keys(nil).Lookup(t.Context(), "openai"); err != nil || secret.Reveal() != "k" {
+		t.Errorf("Lookup() with a key = %v", err)
+	}
+}
+
 func TestKeyFileOfOthers(t *testing.T) {
 	m := newMachine(t)
 	k := m.keys(nil)

@@ -79,10 +79,14 @@ func absolute(name, path string) (string, error) {
 }
 
 func userHome(env Env) string {
-	if home := env.get("HOME"); home != "" || runtime.GOOS != "windows" {
-		return home
+	home := env.get("HOME")
+	if home == "" && runtime.GOOS == "windows" {
+		home = env.get("USERPROFILE")
 	}
-	return env.get("USERPROFILE")
+	if filepath.IsAbs(home) {
+		return filepath.Clean(home)
+	}
+	return home
 }
 
 func first(errs []error) error {

@@ -26,17 +26,17 @@ type Provider struct {
 	Protocol   Protocol //
 	KeyEnv     []string // variables that may hold the key, the first one that is set counts
 	KeyCommand []string // program and arguments that print the key
-	NeedsKey   bool     // whether requests without a key are pointless
+	NeedsKey   bool     // whether requests without a key are pointless, as far as is known
 	Headers    map[string]string
 	Models     []string // what the user listed; nil leaves it open
 	Default    string   // the model where only the provider was named; "" if there is none
 	BuiltIn    bool
 
-	urlEnv     string // variable that replaces BaseURL
-	urlFrom    string // field or variable that BaseURL came from; "" for the built-in one
-	configured bool   // has a table in the user's file
-	broken     error  // why the variable's base URL cannot be used; said when the provider is chosen
-	prices     bool   // the price table speaks of this place
+	urlEnv  string // variable that replaces BaseURL
+	urlFrom string // field or variable that BaseURL came from; "" for the built-in one
+	ownKey  bool   // the user's file says where its key comes from
+	broken  error  // why the variable's base URL cannot be used; said when the provider is chosen
+	prices  bool   // the price table speaks of this place
 }
 
 // Custom says that the base URL is not the built-in one.
@@ -100,7 +100,7 @@ func (p Provider) withEnvironment(env Env) (Provider, error) {
 	if err != nil {
 		return p, err
 	}
-	p.BaseURL, p.urlFrom = url, p.urlEnv
+	p.BaseURL, p.urlFrom, p.NeedsKey = url, p.urlEnv, false // another server says itself whether it wants a key
 	return p, nil
 }
 

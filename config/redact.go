@@ -90,7 +90,7 @@ func secretAt(text string, i int, word bool, forms []keyForm) (from, to int) {
 		}
 	}
 	for _, f := range forms {
-		if strings.HasPrefix(rest, f.prefix) {
+		if f.prefix[0] == rest[0] && strings.HasPrefix(rest, f.prefix) {
 			if n := run(rest[len(f.prefix):]); n >= f.least {
 				return i, i + len(f.prefix) + n
 			}

@@ -134,12 +134,17 @@ func (c *Config) readProvider(d document, name string, v any, path []string) (Pr
 			p = built
 		}
 	}
-	p.configured = true
+	own := func(read func(*[]string, any) error, to *[]string) func(any) error {
+		return func(v any) error {
+			p.ownKey = true
+			return read(to, v)
+		}
+	}
 	err := c.readFields(d, v, path, []field{
 		{"base_url", func(v any) error { return readURL(&p, dotted(append(slices.Clip(path), "base_url")), v) }},
 		{"protocol", func(v any) error { return readProtocol(&p.Protocol, v) }},
-		{"key_env", func(v any) error { return readVariables(&p.KeyEnv, v) }},
-		{"key_command", func(v any) error { return readCommand(&p.KeyCommand, v) }},
+		{"key_env", own(readVariables, &p.KeyEnv)},
+		{"key_command", own(readCommand, &p.KeyCommand)},
 		{"headers", func(v any) error { return readHeaders(&p.Headers, v) }},
 		{"models", func(v any) (err error) { p.Models, err = asList(v); return err }},
 		{"default_model", func(v any) (err error) {
@@ -149,8 +154,8 @@ func (c *Config) readProvider(d document, name string, v any, path []string) (Pr
 			return err
 		}},
 	})
-	if !p.BuiltIn {
-		p.NeedsKey = len(p.KeyEnv) > 0 || len(p.KeyCommand) > 0
+	if p.Custom() {
+		p.NeedsKey = p.ownKey // another server than the built-in one says itself whether it wants a key
 	}
 	if p.Default == "" && len(p.Models) > 0 {
 		p.Default = p.Models[0]
