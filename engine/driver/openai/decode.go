@@ -106,6 +106,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	if string(f.Data) == "[DONE]" {
 		return d.stop(out), nil
 	}
+	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
 	if err := json.Unmarshal(f.Data, &d.chunk); err != nil && !mistyped(err) {
 		return out, err
@@ -288,7 +289,7 @@ func (d *decoder) write(out []event.Stream, t *toolCall) []event.Stream {
 func (d *decoder) find(t *toolCall) *call {
 	for i := len(d.calls) - 1; i >= 0; i-- {
 		c := d.calls[i]
-		sameID := t.ID == "" || c.id == "" || t.ID == c.id
+		sameID := t.ID == "" || c.id == "" || t.ID == c.id || t.Function.Name == ""
 		switch {
 		case t.Index != nil && c.index != nil:
 			if *t.Index == *c.index && sameID {
