@@ -54,6 +54,11 @@ func (t talk) nothing() string {
 	return "I cannot answer that. I am the built-in guide of agentx, not a language model: I only search the manual, and found nothing that fits.\n\n" + setup + "\n\n" + suggestions
 }
 
+// cannot is the answer to a task for a language model.
+func (t talk) cannot() string {
+	return "That needs a language model, and I am none: I am the built-in guide and only search the manual of agentx.\n\n" + setup
+}
+
 const setup = `A model that can answer is set up in ` + offer + `:
 
 1. Get a key from a provider: Anthropic, OpenAI, Google, OpenRouter and others.

@@ -45,7 +45,7 @@ func (client) Description() string {
 // what was found.
 func (c client) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	return func(yield func(event.Stream, error) bool) {
-		t := hear(req)
+		t := hear(req, c.manual().index.lexicon)
 		w := writer{ctx: ctx, pace: c.pace, yield: yield}
 		w.say(event.MessageStart{MessageID: t.messageID(), Model: Model})
 		switch reply, ok := t.smallTalk(); {

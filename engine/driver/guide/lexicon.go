@@ -17,7 +17,7 @@ type lexicon struct {
 func newLexicon() lexicon {
 	l := lexicon{empty: map[string]bool{}, pairs: map[string]string{}, kin: map[string]string{}}
 	for _, w := range strings.Fields(stopWords) {
-		l.empty[w], l.empty[stem(w)] = true, true
+		l.empty[w] = true
 	}
 	for pair := range strings.SplitSeq(pairs, ",") {
 		two, one, _ := strings.Cut(strings.TrimSpace(pair), "=")
@@ -26,7 +26,10 @@ func newLexicon() lexicon {
 	for line := range strings.Lines(kin) {
 		family := strings.Fields(line)
 		for _, w := range family {
-			l.kin[stem(w)] = stem(family[0])
+			l.kin[w] = family[0]
+			if root := stem(w); len(root) > 3 {
+				l.kin[root] = family[0]
+			}
 		}
 	}
 	return l
@@ -66,11 +69,17 @@ func (l lexicon) head(w string) string {
 	if l.empty[w] {
 		return w
 	}
-	w = stem(w)
 	if head, ok := l.kin[w]; ok {
 		return head
 	}
-	return w
+	root := stem(w)
+	if head, ok := l.kin[root]; ok {
+		return head
+	}
+	if l.empty[root] {
+		return w
+	}
+	return root
 }
 
 // content is the terms that say something.
@@ -87,7 +96,7 @@ func (l lexicon) content(terms []string) []string {
 // correct returns the term that w was probably meant to be: itself where it is
 // known, else one that is a slip away, or two in a long word.
 func (l lexicon) correct(w string) string {
-	if _, ok := slices.BinarySearch(l.known, w); ok || l.empty[w] || len(w) < 4 || !isASCII(w) || w[0] == '-' || w[0] == '/' {
+	if _, ok := slices.BinarySearch(l.known, w); ok || l.empty[w] || len(w) < 5 || !isASCII(w) || w[0] == '-' || w[0] == '/' {
 		return w
 	}
 	slips := 1

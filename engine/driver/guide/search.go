@@ -32,7 +32,8 @@ const (
 	related = 3    // sections in a finding
 	near    = 0.45 // of the best score, for a section to be related
 	covered = 0.5  // of what a question is about, for an answer to be one
-	before  = 0.3  // the weight of what was asked before
+	quoted  = 0.4  // the same, where the question has a known one in it word by word
+	before  = 1.2  // the weight of what was asked before
 )
 
 // search ranks the sections by how well they fit the words of the query, in the
@@ -42,10 +43,14 @@ func (m *manual) search(q query) finding {
 	asked, lead := m.index.terms(clip(q.Query)), m.index.terms(clip(q.Context))
 	var ranked []ranking
 	for i, s := range m.sections {
-		score := m.index.score(i, asked) + before*m.index.score(i, lead)
+		score := m.index.score(i, asked) + before*m.index.overlap(i, lead)
 		if score > 0 && m.index.fits(i, asked, lead) && !slices.Contains(q.Skip, s.name()) {
 			ranked = append(ranked, ranking{i, score})
 		}
+	}
+	if len(ranked) == 0 && q.Context != "" && len(q.Skip) > 0 {
+		q.Skip = nil // better the same again than nothing
+		return m.search(q)
 	}
 	slices.SortStableFunc(ranked, func(a, b ranking) int { return cmp.Compare(b.score, a.score) })
 	found := finding{Sections: []hit{}}
@@ -145,18 +150,20 @@ func (x index) terms(text string) asked {
 		all[i] = x.lexicon.correct(w)
 	}
 	q := asked{words: all, terms: unique(x.lexicon.content(all))}
-	for _, t := range q.terms {
-		q.whole += x.weigh(t)
-	}
+	q.whole = x.sum(q.terms)
 	return q
 }
 
-// weigh is the rarity of a term; of strange short words little is lost.
+// weigh is the rarity of a term. Numbers say little by themselves, and of a
+// strange short word little is lost.
 func (x index) weigh(t string) float64 {
-	if r, ok := x.rarity[t]; ok {
+	r, known := x.rarity[t]
+	switch {
+	case strings.Trim(t, "0123456789") == "" && len(t) < 3:
+		return 0.5
+	case known:
 		return r
-	}
-	if len(t) < 4 {
+	case len(t) < 4:
 		return x.stranger / 2
 	}
 	return x.stranger
@@ -164,17 +171,22 @@ func (x index) weigh(t string) float64 {
 
 // score is how well section i fits q.
 func (x index) score(i int, q asked) float64 {
+	best := 0.0
+	for _, p := range x.phrases[i] {
+		best = max(best, x.resemble(p, q))
+	}
+	return x.overlap(i, q) + best
+}
+
+// overlap is what the words of q weigh in section i, whatever their order.
+func (x index) overlap(i int, q asked) float64 {
 	const saturation = 1.5
 	sum := 0.0
 	for _, t := range q.terms {
 		n := x.postings[i][t]
 		sum += x.weigh(t) * n * (saturation + 1) / (n + saturation)
 	}
-	best := 0.0
-	for _, p := range x.phrases[i] {
-		best = max(best, x.resemble(p, q))
-	}
-	return sum + best
+	return sum
 }
 
 // resemble is what it adds that q contains the phrase p, or is it.
@@ -188,10 +200,7 @@ func (x index) resemble(p phrase, q asked) float64 {
 	case !subset(p.terms, q.terms):
 		return 0
 	}
-	sum := 0.0
-	for _, t := range p.terms {
-		sum += x.weigh(t)
-	}
+	sum := x.sum(p.terms)
 	share := sum / q.whole
 	if inOrder {
 		share += 0.3 * float64(len(p.words)) / float64(len(q.words))
@@ -211,7 +220,26 @@ func (x index) fits(i int, q, lead asked) bool {
 			known += x.weigh(t)
 		}
 	}
-	return known >= covered*q.whole
+	return known >= covered*q.whole || x.quoted(i, q) >= quoted*q.whole
+}
+
+// quoted is how much of q is one of the ways to ask for section i, word by word.
+func (x index) quoted(i int, q asked) float64 {
+	most := 0.0
+	for _, p := range x.phrases[i] {
+		if sum := x.sum(p.terms); len(p.words) > 1 && sum > most && contains(q.words, p.words) {
+			most = sum
+		}
+	}
+	return most
+}
+
+func (x index) sum(terms []string) float64 {
+	sum := 0.0
+	for _, t := range terms {
+		sum += x.weigh(t)
+	}
+	return sum
 }
 
 func unique(terms []string) []string {

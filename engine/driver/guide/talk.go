@@ -14,6 +14,7 @@ import (
 
 // A talk is a conversation as the guide sees it.
 type talk struct {
+	lexicon  lexicon
 	id       string   // of the message that is being answered
 	question string   // what it says
 	before   string   // what was asked before it
@@ -25,8 +26,8 @@ type talk struct {
 }
 
 // hear reads the conversation in a request.
-func hear(req engine.Request) talk {
-	var t talk
+func hear(req engine.Request, l lexicon) talk {
+	t := talk{lexicon: l}
 	for m := range req.Messages() {
 		t.found = nil
 		switch m := m.(type) {
@@ -52,8 +53,7 @@ func hear(req engine.Request) talk {
 func (t talk) about() bool { return t.question != "" && len(t.content()) > 0 }
 
 func (t talk) content() []string {
-	l := newLexicon()
-	return l.content(l.read(clip(t.question)))
+	return t.lexicon.content(t.lexicon.read(clip(t.question)))
 }
 
 // messageID is derived from the question's, so that a replay is the same.
@@ -83,11 +83,11 @@ func (t talk) query() query {
 	content := t.content()
 	switch {
 	case len(content) == 0 && t.wantsMore() && t.before != "":
-		return query{Query: t.before, Skip: t.shown}
+		return query{Query: t.before, Skip: unique(t.shown)}
 	case t.agrees() && strings.Contains(t.last, offer):
 		return query{Query: "set up a model"}
 	case t.before != "" && len(content) <= 3 && t.leans():
-		return query{Query: t.question, Context: t.before}
+		return query{Query: t.question, Context: t.before, Skip: t.shown[max(0, len(t.shown)-1):]}
 	}
 	return query{Query: t.question}
 }
@@ -134,10 +134,21 @@ func (t talk) smallTalk() (string, bool) {
 		return "I am here, and everything between us works. " + suggestions, true
 	case matches(said, `(ok|okay|great|nice|cool|perfect|good|awesome|excellent|got it|i see|understood|wow|lol|super|right|fine|no|nope|no thanks|nothing)`) && !t.expectsYes():
 		return "Good. Ask on whenever you like.", true
+	case t.isTask():
+		return t.cannot(), true
 	case t.agrees() && !t.expectsYes():
 		return "With pleasure, but I have lost the thread. " + suggestions, true
 	}
 	return "", false
+}
+
+// isTask reports whether the question is work for a language model, and none
+// about this program.
+func (t talk) isTask() bool {
+	said := t.normal()
+	return !strings.Contains(said, "agentx") &&
+		(regexp.MustCompile(`^(please )?(can you |could you |would you |i want you to )?(please )?(write|compose|draft|translate|summari[sz]e|refactor|proofread|rewrite|generate|implement|calculate|compute|solve|debug|review|tell me a|(fix|improve|correct|explain|describe) (my|this|the following)) .`).MatchString(said) ||
+			regexp.MustCompile(`^[\d\s.,()*/+^=?-]+$`).MatchString(strings.TrimSpace(t.question)))
 }
 
 func (t talk) expectsYes() bool { return t.agrees() && strings.Contains(t.last, offer) }
@@ -158,5 +169,17 @@ func foreign(s string) bool {
 			}
 		}
 	}
-	return others*3 > letters
+	return others*3 > letters || foreignWords(s) >= 2
+}
+
+// foreignWords counts common words of the nearer languages.
+func foreignWords(s string) int {
+	const common = " der die das und ist wie ich ein eine nicht kann wo mein meine fort bitte est le la les une un je comment où que qui pour pas el los las cómo como qué para puedo dónde il che non sono per het een ik hoe de en "
+	n := 0
+	for _, w := range words(clip(s)) {
+		if strings.Contains(common, " "+w+" ") {
+			n++
+		}
+	}
+	return n
 }

@@ -30,10 +30,20 @@ func split(field string) []string {
 		return []string{field}
 	case strings.HasPrefix(field, "/") && strings.Count(field, "/") == 1:
 		return []string{field}
-	case strings.Contains(field, "+"):
-		return append([]string{field}, strings.Split(field, "+")...)
+	case chord(field):
+		return []string{strings.ReplaceAll(field, "-", "+")}
 	}
-	return strings.FieldsFunc(field, func(r rune) bool { return strings.ContainsRune("-/$_", r) })
+	return strings.FieldsFunc(field, func(r rune) bool { return strings.ContainsRune("-/+$_", r) })
+}
+
+// chord reports whether a word is a key with others held down: ctrl+r, ctrl-r.
+func chord(field string) bool {
+	for _, held := range []string{"ctrl", "alt", "shift"} {
+		if rest, ok := strings.CutPrefix(field, held); ok && len(rest) > 1 && (rest[0] == '+' || rest[0] == '-') {
+			return true
+		}
+	}
+	return false
 }
 
 // stem takes endings off a word, roughly: what people write and what the manual
@@ -85,7 +95,7 @@ const stopWords = ` a about actually agentx all also am an and any are as at be 
 for from get getting give go goes had has have having hello hey hi how i i'd i'm i've if in into is isn't it its just know let
 like make may me more my need not now of on one ones or our out please really say see should so some something tell than that
 the their them then there these they thing this those to too try u up us use used user using very want was way we well were what what's
-when which who why will with without would write you your yours explain describe possible able did here ok okay `
+when which who why will said says yesterday today told ask asked difference between different happen happens happened work works working put anywhere kind there's there any somehow with without would write you your yours explain describe possible able did here ok okay `
 
 // pairs are two words that mean one.
 const pairs = `
@@ -93,7 +103,8 @@ set up=setup, log in=login, sign in=login, log out=logout, sign out=logout, new 
 back up=backup, api key=key, api keys=key, one shot=oneshot, slash word=slash, slash words=slash, slash command=slash,
 slash commands=slash, base url=baseurl, start over=restart, start again=restart, left off=resume, come back=resume, go back=resume, go on=resume,
 command line=commandline, exit code=exitcode, exit codes=exitcode, return code=exitcode, exit status=exitcode,
-rate limit=ratelimit, end point=endpoint, get out=quit, cut off=incomplete, system prompt=systemprompt, look up=find`
+rate limit=ratelimit, end point=endpoint, get out=quit, cut off=incomplete, system prompt=systemprompt, look up=find, shift enter=shift+enter, alt enter=alt+enter, ctrl enter=ctrl+enter,
+mcp server=mcp, mcp servers=mcp`
 
 // kin are words that mean the same here; the first stands for all.
 const kin = `
@@ -102,7 +113,7 @@ resume continue reopen
 delete remove erase rm wipe discard trash
 session conversation chat dialog dialogue thread
 stop cancel interrupt abort halt
-config configuration configure setting preference
+config configuration configure settings setting preference preferences
 cost price pricing money expensive pay paying charge bill fee cheap cheaper dollar spend paid payment
 find search locate lookup
 rename retitle
