@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nearest are up to three of names that word may have been meant for, the likeliest first.
-func nearest(word string, names []string) []string {
+// Nearest are up to three of names that word may have been meant for, the likeliest first.
+func Nearest(word string, names []string) []string {
 	type scored struct {
 		name  string
 		score int
@@ -60,7 +60,7 @@ func distance(a, b string) int {
 
 // meant is a hint at the names nearest to word, or "".
 func meant(word string, names []string) string {
-	found := nearest(word, names)
+	found := Nearest(word, names)
 	if len(found) == 0 {
 		return ""
 	}

@@ -206,7 +206,7 @@ func (c Config) complete(choice Choice) (Choice, error) {
 	choice.Info, choice.Known = c.info(p, choice.Model)
 	choice.Known = choice.Known || p.Protocol == Guide || slices.Contains(p.Models, choice.Model)
 	if !choice.Known && p.prices && !p.open() {
-		choice.Near = nearest(choice.Name(), c.names(choice.Name()))
+		choice.Near = Nearest(choice.Name(), c.names(choice.Name()))
 	}
 	return choice, nil
 }
