@@ -1,0 +1,13 @@
+//go:build !linux
+
+package store
+
+import "os"
+
+func full(string) bool { return false }
+
+func space(string) (int64, bool) { return 0, false }
+
+func remote(string) bool { return false }
+
+func datasync(f *os.File) error { return f.Sync() }

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"agentx/engine"
+	"agentx/engine/event"
+)
+
+// Fork makes the session to of all that was said in from, which stays as it is.
+// A turn that is running there is broken off here.
+func (db *DB) Fork(ctx context.Context, from, to event.SessionID) error {
+	return db.ForkBefore(ctx, from, to, "")
+}
+
+// ForkBefore is Fork of what was said before a message of the user. Where from
+// has no such message the error is ErrNotFound; an empty id means the end.
+func (db *DB) ForkBefore(ctx context.Context, from, to event.SessionID, message string) error {
+	return db.write(ctx, "fork", func(ctx context.Context, tx *sql.Tx) error {
+		end, err := before(ctx, tx, from, message)
+		if err != nil {
+			return err
+		}
+		if err := db.twin(ctx, tx, from, to); err != nil {
+			return err
+		}
+		log, err := eventsOf(ctx, tx, `SELECT event FROM events WHERE session = ? AND seq < ? ORDER BY seq`, string(from), end)
+		if err != nil {
+			return err
+		}
+		for _, e := range log {
+			if err := add(ctx, tx, to, e, false); err != nil {
+				return err
+			}
+		}
+		return closeOpen(ctx, tx, to, engine.StepWith(db.options.Price))
+	})
+}
+
+// before returns what counts the message, or one more than the last event.
+func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message string) (int64, error) {
+	var end sql.NullInt64
+	err := tx.QueryRowContext(ctx, `
+		SELECT CASE ?2
+			WHEN '' THEN (SELECT head + 1 FROM sessions WHERE id = ?1)
+			ELSE (
+				SELECT min(seq) FROM events
+				WHERE session = ?1 AND type = 'user_message' AND event ->> '$.data.id' = ?2)
+			END`, string(session), message).Scan(&end)
+	if err == nil && !end.Valid {
+		err = ErrNotFound
+	}
+	return end.Int64, err
+}
+
+func (db *DB) twin(ctx context.Context, tx *sql.Tx, from, to event.SessionID) error {
+	s := Session{ID: to, ParentID: from}
+	err := tx.QueryRowContext(ctx, `SELECT title, model, dir FROM sessions WHERE id = ?`, string(from)).Scan(&s.Title, &s.Model, &s.Dir)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return db.create(ctx, tx, s)
+}
+
+// closeOpen closes a turn whose writer is not among us.
+func closeOpen(ctx context.Context, tx *sql.Tx, session event.SessionID, step engine.Processor) error {
+	var turn string
+	var head int64
+	if err := tx.QueryRowContext(ctx, `SELECT turn, head FROM sessions WHERE id = ?`, string(session)).Scan(&turn, &head); err != nil || turn == "" {
+		return err
+	}
+	return mend(ctx, tx, session, head, nil, step, false)
+}

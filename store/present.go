@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"agentx/engine"
+	"agentx/engine/event"
+)
+
+// Presenter returns who saves a session. When it has been shown a message or a
+// turn without error, that is on the disk. A user's message takes its draft
+// and its place in the queue with it.
+//
+// While an answer streams, its text is appended to a file in the folder
+// *-live, whether or not more of it comes. What goes wrong with that is the
+// error of the next event, once; the answer itself is still saved when it is
+// whole. From the user's message to the end of the turn the session is locked:
+// where somebody else writes to it, the error is an [*InUseError] and nothing
+// was saved.
+func (db *DB) Presenter(session event.SessionID) engine.Presenter {
+	return &presenter{db: db, session: session}
+}
+
+type presenter struct {
+	db      *DB
+	session event.SessionID
+
+	mu      sync.Mutex
+	release func() // of the turn's lock; nil between turns
+	live    *live  // of the message that is streaming; nil between messages
+}
+
+// Present keeps e if it is to be kept.
+func (p *presenter) Present(ctx context.Context, _ event.AgentID, e event.Event) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.db.fault("save", p.present(ctx, e))
+}
+
+func (p *presenter) present(ctx context.Context, e event.Event) error {
+	switch d := e.Data.(type) {
+	case event.UserMessage:
+		return p.open(ctx, e)
+	case event.MessageStart:
+		return p.begin(ctx, e, d)
+	case event.TextDelta, event.ThinkingDelta, event.ToolUseStart, event.InputJSONDelta, event.ToolUseStop, event.MessageDelta:
+		if p.live != nil {
+			return p.live.add(e)
+		}
+	case event.AssistantMessage:
+		return errors.Join(p.save(ctx, e), p.settle(d))
+	case event.ToolCallMessage:
+		return errors.Join(p.flush(), p.save(ctx, e))
+	case event.TurnResponse:
+		return p.close(ctx, e)
+	case event.Message, event.Turn:
+		return p.save(ctx, e)
+	}
+	return nil
+}
+
+// open begins a turn. A turn that this presenter still has open is over, and
+// the engine says so next.
+func (p *presenter) open(ctx context.Context, e event.Event) error {
+	if p.release != nil {
+		return p.save(ctx, e)
+	}
+	if err := p.db.writable(); err != nil {
+		return err
+	}
+	release, err := p.db.seize(p.session, false)
+	if err != nil {
+		return err
+	}
+	if err := p.save(ctx, e); err != nil {
+		release()
+		return err
+	}
+	p.release = release
+	return nil
+}
+
+// save puts a complete event on the disk. Between turns it takes the lock for
+// as long as that takes.
+func (p *presenter) save(ctx context.Context, e event.Event) error {
+	if p.release == nil {
+		if err := p.db.writable(); err != nil {
+			return err
+		}
+		release, err := p.db.seize(p.session, false)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	return p.db.write(ctx, "save", func(ctx context.Context, tx *sql.Tx) error {
+		if m, ok := e.Data.(event.UserMessage); ok {
+			if err := sent(ctx, tx, p.session, m); err != nil {
+				return err
+			}
+		}
+		return add(ctx, tx, p.session, e, true)
+	})
+}
+
+// begin starts to keep what streams. The message before, if it broke off, is
+// shown behind this event, and kept then.
+func (p *presenter) begin(ctx context.Context, e event.Event, start event.MessageStart) error {
+	if p.release == nil {
+		return nil // a message of no turn: it is saved when it is whole
+	}
+	var err error
+	if p.live != nil {
+		err = p.live.drop()
+	}
+	var head int64
+	if serr := p.db.w.QueryRowContext(own(ctx), `SELECT head FROM sessions WHERE id = ?`, string(p.session)).Scan(&head); serr != nil {
+		return errors.Join(err, serr)
+	}
+	p.live = p.db.begin(p.session, head, e, start)
+	return err
+}
+
+// flush writes down a call before it can have an effect.
+func (p *presenter) flush() error {
+	if p.live == nil {
+		return nil
+	}
+	return p.live.flush()
+}
+
+// settle forgets the stream of a message that is in the log.
+func (p *presenter) settle(m event.AssistantMessage) error {
+	if p.live == nil || p.live.head.Message != m.ID || p.live.head.At != m.Timestamp {
+		return nil
+	}
+	l := p.live
+	p.live = nil
+	return l.drop()
+}
+
+// close ends the turn, whether or not its end can be saved.
+func (p *presenter) close(ctx context.Context, e event.Event) error {
+	err := p.save(ctx, e)
+	if p.live != nil && err == nil {
+		err = p.live.drop()
+	} else if p.live != nil {
+		err = errors.Join(err, p.live.suspend())
+	}
+	p.live = nil
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+	return err
+}

@@ -1,0 +1,272 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"agentx/engine/event"
+)
+
+// A Session is a conversation that is kept, as a list shows it.
+type Session struct {
+	ID       event.SessionID
+	Title    string // the beginning of the first message, until it is named
+	Model    string // with which it was begun
+	Dir      string // folder in which it was begun
+	ParentID event.SessionID
+
+	Created, Updated time.Time
+
+	Messages    int         // of the user and of the assistant
+	Usage       event.Usage // over all its turns
+	Cost        *event.USD  // nil where a turn used tokens of unknown price
+	Open        bool        // a turn is running, or its writer has just died
+	Interrupted bool        // the last turn was broken off
+}
+
+const sessionColumns = `
+	id, title, model, dir, parent, created, updated, messages, turn <> '', interrupted,
+	input, output, cache_read, cache_write, reasoning, cost, unpriced`
+
+func scanSession(scan func(...any) error, more ...any) (Session, error) {
+	var s Session
+	var created, updated, cost int64
+	var unpriced int
+	err := scan(append([]any{&s.ID, &s.Title, &s.Model, &s.Dir, &s.ParentID, &created, &updated, &s.Messages, &s.Open, &s.Interrupted,
+		&s.Usage.InputTokens, &s.Usage.OutputTokens, &s.Usage.CacheReadTokens, &s.Usage.CacheWriteTokens, &s.Usage.ReasoningTokens,
+		&cost, &unpriced}, more...)...)
+	s.Created, s.Updated = event.Millis(created).Time(), event.Millis(updated).Time()
+	if unpriced == 0 {
+		s.Cost = new(event.USD(cost))
+	}
+	return s, err
+}
+
+// Create makes an empty session of the id, title, model, folder and parent of
+// s. It is in no list before something is said in it. Of an id that there is,
+// it returns ErrExists. Without a time of creation it is now.
+func (db *DB) Create(ctx context.Context, s Session) error {
+	return db.write(ctx, "create", func(ctx context.Context, tx *sql.Tx) error { return db.create(ctx, tx, s) })
+}
+
+func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
+	if s.ID == "" {
+		return errors.New("a session needs an id")
+	}
+	if s.Created.IsZero() {
+		s.Created = db.now()
+	}
+	res, err := tx.ExecContext(ctx, `
+		INSERT INTO sessions (id, title, model, dir, parent, created, updated)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+		ON CONFLICT (id) DO NOTHING`,
+		string(s.ID), s.Title, s.Model, s.Dir, string(s.ParentID), s.Created.UnixMilli())
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		return errors.Join(err, ErrExists)
+	}
+	n, err := res.LastInsertId()
+	if err != nil {
+		return err
+	}
+	return index(ctx, tx, -n, s.Title)
+}
+
+// Session returns the session that id names, or ErrNotFound.
+func (db *DB) Session(ctx context.Context, id event.SessionID) (Session, error) {
+	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, string(id))
+	return s, db.fault("session", err)
+}
+
+func (db *DB) one(ctx context.Context, query string, args ...any) (Session, error) {
+	s, err := scanSession(db.r.QueryRowContext(ctx, query, args...).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Session{}, ErrNotFound
+	}
+	return s, err
+}
+
+func (db *DB) many(ctx context.Context, query string, args ...any) ([]Session, error) {
+	rows, err := db.r.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Session
+	for rows.Next() {
+		s, err := scanSession(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}
+
+// Find returns the session that ref means: an id, the beginning of one, or a
+// title. Where it means several, the error is an [*AmbiguousError]; where it
+// means none, ErrNotFound.
+func (db *DB) Find(ctx context.Context, ref string) (Session, error) {
+	s, err := db.find(ctx, ref)
+	return s, db.fault("find", err)
+}
+
+func (db *DB) find(ctx context.Context, ref string) (Session, error) {
+	if ref == "" || len(ref) > 1000 {
+		return Session{}, ErrNotFound
+	}
+	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, ref)
+	if !errors.Is(err, ErrNotFound) {
+		return s, err
+	}
+	all, err := db.many(ctx, `
+		SELECT `+sessionColumns+` FROM sessions
+		WHERE substr(id, 1, length(?1)) = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE
+		ORDER BY updated DESC, n DESC
+		LIMIT 10`, ref)
+	switch {
+	case err != nil:
+		return Session{}, err
+	case len(all) == 0:
+		return Session{}, ErrNotFound
+	case len(all) > 1:
+		return Session{}, &AmbiguousError{Ref: ref, Candidates: all}
+	}
+	return all[0], nil
+}
+
+// Latest returns the session of this folder in which something was said last,
+// or ErrNotFound. An empty folder is any.
+func (db *DB) Latest(ctx context.Context, dir string) (Session, error) {
+	s, err := db.one(ctx, `
+		SELECT `+sessionColumns+` FROM sessions
+		WHERE messages > 0 AND (?1 = '' OR dir = ?1)
+		ORDER BY updated DESC, n DESC
+		LIMIT 1`, dir)
+	return s, db.fault("latest", err)
+}
+
+// A Filter chooses sessions. The zero value chooses all.
+type Filter struct {
+	Query  string    // words that the title or a message has; see [DB.Search]
+	Dir    string    // folder in which it was begun
+	Before time.Time // in which nothing was said since
+	Limit  int       // how many at most; 0 is 1,000
+}
+
+// Sessions returns the sessions that f chooses, those first in which something
+// was said last. Those in which nothing was said are left out.
+func (db *DB) Sessions(ctx context.Context, f Filter) ([]Session, error) {
+	all, err := db.sessions(ctx, f)
+	return all, db.fault("sessions", err)
+}
+
+func (db *DB) sessions(ctx context.Context, f Filter) ([]Session, error) {
+	if f.Limit <= 0 {
+		f.Limit = 1000
+	}
+	where, args := []string{"messages > 0"}, []any{}
+	if f.Dir != "" {
+		where, args = append(where, "dir = ?"), append(args, f.Dir)
+	}
+	if !f.Before.IsZero() {
+		where, args = append(where, "updated < ?"), append(args, f.Before.UnixMilli())
+	}
+	if strings.TrimSpace(f.Query) != "" {
+		match := literal(f.Query)
+		if match == "" {
+			return nil, nil
+		}
+		where = append(where, `id IN (
+			SELECT session FROM events WHERE n IN (SELECT rowid FROM words WHERE words MATCH ? AND rowid > 0)
+			UNION ALL
+			SELECT id FROM sessions WHERE n IN (SELECT -rowid FROM words WHERE words MATCH ? AND rowid < 0))`)
+		args = append(args, match, match)
+	}
+	return db.many(ctx, `
+		SELECT `+sessionColumns+` FROM sessions
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY updated DESC, n DESC
+		LIMIT ?`, append(args, f.Limit)...)
+}
+
+// Rename gives a session a title.
+func (db *DB) Rename(ctx context.Context, id event.SessionID, title string) error {
+	return db.write(ctx, "rename", func(ctx context.Context, tx *sql.Tx) error {
+		var n int64
+		err := tx.QueryRowContext(ctx, `UPDATE sessions SET title = ? WHERE id = ? RETURNING n`, line(title), string(id)).Scan(&n)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+		return reindex(ctx, tx, -n, line(title))
+	})
+}
+
+// SetModel says with which model a session goes on.
+func (db *DB) SetModel(ctx context.Context, id event.SessionID, model string) error {
+	return db.write(ctx, "set model", func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE sessions SET model = ? WHERE id = ?`, model, string(id))
+		return found(res, err)
+	})
+}
+
+func found(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); n == 0 {
+		return errors.Join(err, ErrNotFound)
+	}
+	return nil
+}
+
+// Delete removes a session and all that was derived from it, but for what it
+// has used. One that somebody writes to is not deleted: the error is an
+// [*InUseError]. Its forks stay.
+func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
+	release, err := db.seize(id, true)
+	if err != nil {
+		return db.fault("delete", err)
+	}
+	defer release()
+	err = db.write(ctx, "delete", func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM drafts WHERE session = ?`, string(id)); err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE id = ?`, string(id))
+		return found(res, err)
+	})
+	if err == nil {
+		os.Remove(db.livePath(id))
+	}
+	return err
+}
+
+// line is s as one line without control characters, of at most 200 characters.
+func line(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
+	return clip(s, 200)
+}
+
+// clip is the beginning of s, of at most n characters.
+func clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
