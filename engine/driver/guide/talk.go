@@ -35,7 +35,7 @@ func hear(req engine.Request, l lexicon) talk {
 			if t.about() {
 				t.before = t.question
 			}
-			t.id, t.question, t.messages = m.ID, m.Content.Text(), 0
+			t.id, t.question, t.messages = m.ID, clip(m.Content.Text()), 0
 		case event.AssistantMessage:
 			t.messages++
 			if text := m.Content.Text(); text != "" {
@@ -53,7 +53,7 @@ func hear(req engine.Request, l lexicon) talk {
 func (t talk) about() bool { return t.question != "" && len(t.content()) > 0 }
 
 func (t talk) content() []string {
-	return t.lexicon.content(t.lexicon.read(clip(t.question)))
+	return t.lexicon.content(t.lexicon.read(t.question))
 }
 
 // messageID is derived from the question's, so that a replay is the same.
@@ -93,11 +93,11 @@ func (t talk) query() query {
 }
 
 // normal is the question in lower case, without punctuation.
-func (t talk) normal() string { return strings.Join(words(clip(t.question)), " ") }
+func (t talk) normal() string { return strings.Join(words(t.question), " ") }
 
 // leans reports whether the question points back: "and how do I delete it?"
 func (t talk) leans() bool {
-	all := words(clip(t.question))
+	all := words(t.question)
 	if len(all) > 0 && slices.Contains([]string{"and", "but", "so", "then", "or", "also"}, all[0]) {
 		return true
 	}
