@@ -4,6 +4,7 @@
 package composer
 
 import (
+	"strings"
 	"time"
 
 	"agentx/tui/theme"
@@ -41,9 +42,9 @@ type Config struct {
 	Now         func() time.Time // time.Now when nil
 }
 
-// Command is a slash word that is offered while one types it.
+// Command is a slash word, or what can be mentioned, that is offered while one types it.
 type Command struct {
-	Name string // without the slash
+	Name string // without the slash or at sign
 	Help string
 }
 
@@ -51,6 +52,8 @@ type Command struct {
 type Submit struct {
 	Text  string // pastes unfolded
 	Slash bool   // its first word is a slash word that was typed by hand
+
+	Mentions []string // the names that the user chose from the list for an @; what was merely pasted is not among them
 }
 
 // Entry is what a history should keep. A pasted slash gets a space before it,
@@ -64,6 +67,9 @@ func (s Submit) Entry() string {
 
 // Edit asks for the text to be opened in an editor; [Model.SetText] brings it back.
 type Edit struct{ Text string }
+
+// Mention is a word with an @ that is being typed, without the @. [Model.SetMentions] answers it.
+type Mention struct{ Part string }
 
 // Notice is a sentence to show to the user.
 type Notice struct{ Text string }
@@ -86,6 +92,7 @@ type Model struct {
 	walk       walk
 	search     search
 	offer      offer
+	mentioned  []string // chosen from the list since the last message
 	burst      burst
 
 	frame frame
@@ -176,24 +183,27 @@ func (m Model) Open() bool { return m.search.on || m.offer.open() }
 func (m Model) Reset() Model {
 	m.buf, m.undo, m.redo = buffer{}, nil, nil
 	m.chips = m.chips.only(m.ring)
-	m.search, m.walk.at, m.last = search{}, 0, none
+	m.search, m.walk.at, m.last, m.mentioned = search{}, 0, none, nil
 	return m.settle()
 }
 
-// Update takes a key or a paste. Out is nil, [Submit], [Edit] or [Notice].
+// Update takes a key or a paste. Out is nil, [Submit], [Edit], [Mention] or [Notice].
 func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 	if m.blurred {
 		return m, nil, nil
 	}
+	word := m.offer.word
+	var out tea.Msg
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		m, out := m.press(msg)
-		return m, out, nil
+		m, out = m.press(msg)
 	case tea.PasteMsg:
-		m, out := m.paste(msg.Content)
-		return m, out, nil
+		m, out = m.paste(msg.Content)
 	}
-	return m, nil, nil
+	if part, ok := strings.CutPrefix(m.offer.word, "@"); ok && out == nil && m.offer.word != word {
+		out = Mention{part}
+	}
+	return m, out, nil
 }
 
 // settle follows a change of the text: suggestions, counter and rows.

@@ -60,9 +60,9 @@ func motion(key string) func(buffer) buffer {
 		return buffer.left
 	case "ctrl+f", "right":
 		return buffer.right
-	case "ctrl+a", "home":
+	case "ctrl+a", "home", "find":
 		return buffer.home
-	case "ctrl+e", "end":
+	case "ctrl+e", "end", "select":
 		return buffer.end
 	case "alt+b", "ctrl+left", "alt+left":
 		return buffer.wordLeft
@@ -176,6 +176,6 @@ func (m Model) submit() (Model, tea.Msg) {
 	if strings.TrimSpace(s) == "" {
 		return m, nil
 	}
-	out := Submit{Text: s, Slash: m.slash() != ""}
+	out := Submit{Text: s, Slash: m.slash() != "", Mentions: m.mentions(s)}
 	return m.Reset(), out
 }

@@ -1,16 +1,18 @@
 package composer
 
 import (
+	"slices"
 	"strings"
 
 	"agentx/tui/text"
 )
 
-// offer is the list of slash words that fit what is being typed.
+// offer is the list of what fits the word that is being typed: slash words, or what was found for a mention.
 type offer struct {
 	commands []Command
 	found    []Command
-	word     string // what they were found for
+	word     string // what they were found for, with its slash or at sign
+	from     int    // where it begins in the caret's line
 	at       int    // the one under the mark
 	moved    bool   // the user has chosen
 	closed   bool   // until the word changes
@@ -24,6 +26,16 @@ func (o offer) open() bool { return len(o.found) > 0 && !o.closed }
 func (m Model) SetCommands(commands []Command) Model {
 	m.offer = offer{commands: commands}
 	return m.suggest().lay()
+}
+
+// SetMentions answers a [Mention] with what was found, the best first. An
+// answer to a word that has changed since is dropped.
+func (m Model) SetMentions(part string, found []Command) Model {
+	if m.offer.word != "@"+part {
+		return m
+	}
+	m.offer.found, m.offer.at, m.offer.moved = found, 0, false
+	return m.lay()
 }
 
 // slash is the text's slash word without its slash, if it was typed by hand at the very beginning.
@@ -43,22 +55,42 @@ func notName(r rune) bool {
 	return r != '-' && r != '_' && r != '?' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 }
 
-// suggest looks for the slash words that begin with, and after them those that hold, what stands before the caret.
+// suggest looks for what fits the word at the caret. Slash words are found here: those that begin with it, and
+// after them those that hold it. For a mention what fits of the last answer stands
+// until the next comes.
 func (m Model) suggest() Model {
-	word := ""
-	if m.buf.above == nil && strings.HasPrefix(m.buf.line, "/") {
-		word, _, _ = strings.Cut(m.buf.line, " ")
-	}
-	if word == "" || m.buf.at > len(word) || m.buf.at == 0 || m.buf.typed < len(word) {
-		m.offer.found, m.offer.word = nil, ""
+	word, from := m.word()
+	old := m.offer
+	if word == old.word && from == old.from {
 		return m
 	}
-	if word == m.offer.word {
-		return m
+	m.offer = offer{commands: old.commands, word: word, from: from}
+	switch {
+	case strings.HasPrefix(word, "/"):
+		m.offer.found = find(old.commands, strings.ToLower(word[1:]))
+	case word != "" && from == old.from && strings.HasPrefix(old.word, "@"):
+		m.offer.found = find(old.found, strings.ToLower(word[1:]))
 	}
-	m.offer = offer{commands: m.offer.commands, word: word}
-	m.offer.found = find(m.offer.commands, strings.ToLower(word[1:]))
 	return m
+}
+
+// word is what the list is for, and where it begins: a slash word typed by
+// hand at the very beginning, or a mention before the caret.
+func (m Model) word() (string, int) {
+	b := m.buf
+	head, tail := b.line[:b.at], b.line[b.at:]
+	if b.above == nil && strings.HasPrefix(head, "/") {
+		word, _, _ := strings.Cut(b.line, " ")
+		if b.at > len(word) || b.typed < len(word) {
+			return "", 0
+		}
+		return word, 0
+	}
+	from := strings.LastIndexAny(head, " \t"+string(chipClose)) + 1
+	if strings.HasPrefix(head[from:], "@") && (tail == "" || tail[0] == ' ') {
+		return head[from:], from
+	}
+	return "", 0
 }
 
 func find(commands []Command, part string) []Command {
@@ -113,13 +145,16 @@ func (m Model) full() bool {
 
 // complete writes the chosen word out.
 func (m Model) complete() Model {
-	name := m.offer.found[m.offer.at].Name
+	name := oneLine(clean(m.offer.found[m.offer.at].Name))
+	sign := m.offer.word[:1]
 	m = m.save(other)
-	b := m.buf.home()
-	end := b
-	end.at = len(m.offer.word)
+	if sign == "@" {
+		m.mentioned = append(slices.Clip(m.mentioned), name)
+	}
+	b, end := m.buf, m.buf
+	b.at, end.at = m.offer.from, m.offer.from+len(m.offer.word)
 	b, _ = b.remove(end)
-	b = b.insert("/"+name, true)
+	b = b.insert(sign+quote(name), true)
 	if !strings.HasPrefix(b.line[b.at:], " ") {
 		b = b.insert(" ", true)
 	} else {
@@ -127,6 +162,25 @@ func (m Model) complete() Model {
 	}
 	m.buf = b
 	return m.settle()
+}
+
+// quote makes one word of a name with spaces.
+func quote(name string) string {
+	if strings.Contains(name, " ") {
+		return `"` + name + `"`
+	}
+	return name
+}
+
+// mentions are the names that were chosen from the list and still stand in s.
+func (m Model) mentions(s string) []string {
+	var out []string
+	for _, name := range m.mentioned {
+		if strings.Contains(s, "@"+quote(name)) && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // offerRows are the rows of the list, at most n.
@@ -149,9 +203,10 @@ func (m Model) offerRows(n int) []string {
 }
 
 func (m Model) offerRow(c Command, wide int, chosen bool) string {
-	mark, style := "  /", m.config.Styles.Name
+	sign := m.offer.word[:1]
+	mark, style := "  "+sign, m.config.Styles.Name
 	if chosen {
-		mark, style = "› /", m.config.Styles.Chosen
+		mark, style = "› "+sign, m.config.Styles.Chosen
 	}
 	name := text.Line(c.Name)
 	left := text.Truncate(mark+name+strings.Repeat(" ", wide-text.Width(name)), m.width)

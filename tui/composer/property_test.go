@@ -217,7 +217,7 @@ func check(t interface {
 }
 
 // everything is each key that the composer knows.
-var everything = strings.Fields(`a / \ x <space> <enter> <shift+enter> <tab> <esc> <up> <down> <left> <right> <home> <end> <ctrl+home> <ctrl+end>
+var everything = strings.Fields(`a / @ \ x <space> <enter> <shift+enter> <tab> <esc> <up> <down> <left> <right> <home> <end> <ctrl+home> <ctrl+end>
 	<ctrl+p> <ctrl+n> <alt+b> <alt+f> <ctrl+w> <alt+backspace> <alt+d> <ctrl+u> <ctrl+k> <ctrl+y> <alt+y> <ctrl+t> <ctrl+_> <alt+_>
 	<delete> <backspace> <ctrl+r> <ctrl+s> <ctrl+g> 世 👩 é`)
 
@@ -234,6 +234,8 @@ func TestAnyKeys(t *testing.T) {
 				s.model = s.model.SetSize(rapid.IntRange(-1, 1000).Draw(t, "width"), rapid.IntRange(-1, 20).Draw(t, "height"))
 			case 1:
 				s.paste(rapid.SampledFrom(append(pieces, strings.Repeat("paste\n", 20), "\x1b[201~\r\n\x9b2J\xff")).Draw(t, "paste"))
+			case 2:
+				s.model = s.model.SetMentions(rapid.SampledFrom([]string{"", "a", "x"}).Draw(t, "part"), []composer.Command{{Name: "a file\n\x1b[2J", Help: "\u202e"}, {Name: "ax"}})
 			default:
 				s.press(rapid.SampledFrom(everything).Draw(t, "key"))
 			}

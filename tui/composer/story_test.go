@@ -124,10 +124,15 @@ func withCaret(line string, x int) string {
 func said(out tea.Msg) string {
 	switch out := out.(type) {
 	case composer.Submit:
+		if len(out.Mentions) > 0 {
+			return fmt.Sprintf("submit %q with %q", out.Text, out.Mentions)
+		}
 		if out.Slash {
 			return "slash " + strconv.Quote(out.Text)
 		}
 		return "submit " + strconv.Quote(out.Text)
+	case composer.Mention:
+		return "mention " + strconv.Quote(out.Part)
 	case composer.Edit:
 		return "edit " + strconv.Quote(out.Text)
 	case composer.Notice:
@@ -208,6 +213,13 @@ func play(t *testing.T, story string) string {
 			s.model = s.model.SetHistory(strings.Split(unquoted, "|"))
 		case "text":
 			s.model = s.model.SetText(unquoted)
+		case "found":
+			part, names, _ := strings.Cut(arg, ": ")
+			var found []composer.Command
+			for name := range strings.SplitSeq(names, ",") {
+				found = append(found, composer.Command{Name: name, Help: "file"})
+			}
+			s.model = s.model.SetMentions(part, found)
 		case "busy":
 			s.model = s.model.SetBusy(true)
 		case "blur":
