@@ -75,7 +75,7 @@ func key(t *testing.T, text string) Secret {
 
 func TestWhereAKeyComesFrom(t *testing.T) {
 	ctx := t.Context()
-	m := newMachine(t).user("[providers.lab]\nbase_url = 'https://lab'\nkey_command = [\"/bin/sh\", \"-c\", \"echo from-helper; echo rest\"]\nkey_env = 'LAB_KEY'\n")
+	m := newMachine(t).user("[providers.lab]\nbase_url = 'https://lab'\nkey_command = [\"/bin/sh\", \"-c\", \"echo from-command; echo rest\"]\nkey_env = 'LAB_KEY'\n")
 	ring := &drawer{held: map[string]string{}}
 	k := m.keys(ring)
 	look := func(provider, text, source string) {
@@ -90,7 +90,7 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 	}
 	look("ollama", "", "")
 	look("guide", "", "")
-	look("lab", "from-helper", "providers.lab.key_command")
+	look("lab", "from-command", "providers.lab.key_command")
 	if ring.asked != 0 {
 		t.Errorf("the keyring was asked %d times for nothing", ring.asked)
 	}
@@ -184,7 +184,7 @@ func TestKeyFileOfOthers(t *testing.T) {
 	}
 }
 
-func TestHelpersThatMisbehave(t *testing.T) {
+func TestCommandsThatMisbehave(t *testing.T) {
 	for script, want := range map[string]string{
 		"exit 3":                                "exit status 3",
 		"true":                                  "the key is empty",
@@ -206,16 +206,16 @@ func TestHelpersThatMisbehave(t *testing.T) {
 	}
 	began := time.Now()
 	if _, err := keyFromCommand(t.Context(), []string{"/bin/sh", "-c", "sleep 60 & sleep 60"}, 50*time.Millisecond); err == nil || err.Error() != "did not finish within 50ms" {
-		t.Errorf("a helper that hangs: %v", err)
+		t.Errorf("a program that hangs: %v", err)
 	}
 	if d := time.Since(began); d > 5*time.Second {
-		t.Errorf("a helper that hangs took %v", d)
+		t.Errorf("a program that hangs took %v", d)
 	}
 	if _, err := keyFromCommand(t.Context(), []string{"no-such-program-at-all"}, time.Second); err == nil || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("no program: %v", err)
 	}
 	if text, err := keyFromCommand(t.Context(), []string{"/bin/sh", "-c", "sleep 5 & printf 'abc\\r\\n'"}, 4*time.Second); text != "abc" || err != nil {
-		t.Errorf("a helper that leaves a child behind: %q, %v", text, err)
+		t.Errorf("a program that leaves a child behind: %q, %v", text, err)
 	}
 }
 
