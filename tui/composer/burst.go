@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	burstGap   = 5 * time.Millisecond   // no hand is faster
+	burstGap   = 10 * time.Millisecond  // no hand is faster, and no screen should be slower
 	burstRunes = 12                     // as many may have waited while the screen was busy
 	pasteTail  = 150 * time.Millisecond // what follows a paste so closely may be its rest
 )

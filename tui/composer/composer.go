@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"agentx/tui/theme"
-
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
@@ -22,14 +20,6 @@ type Styles struct {
 	Name, Help  lipgloss.Style // of a suggestion
 	Chosen      lipgloss.Style // the suggestion under the mark
 	Search      lipgloss.Style // the line of the history search
-}
-
-// Wear is the styles of a theme.
-func Wear(t theme.Theme) Styles {
-	return Styles{
-		Prompt: t.Prompt, Text: t.Text, Placeholder: t.Hint, Chip: t.Accent,
-		Name: t.Key, Help: t.Muted, Chosen: t.Selection, Search: t.Muted,
-	}
 }
 
 // Config is what does not change while one writes. The zero value works.
@@ -176,8 +166,11 @@ func (m Model) Empty() bool { return m.buf.empty() }
 // Changed counts the changes of the text. A draft needs saving when it has moved.
 func (m Model) Changed() int { return m.changed }
 
-// Open says whether a list or a search is open, which Esc should close before anything else.
-func (m Model) Open() bool { return m.search.on || m.offer.open() }
+// Open says whether every key is the composer's for now, Esc included: a list
+// or a search is open, or what follows a paste may be its rest.
+func (m Model) Open() bool {
+	return m.search.on || m.offer.open() || m.burst.pasted && m.config.Now().Sub(m.burst.last) < pasteTail
+}
 
 // Reset clears the text and forgets its undo; the kill ring stays.
 func (m Model) Reset() Model {

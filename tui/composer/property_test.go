@@ -336,11 +336,17 @@ func TestBurst(t *testing.T) {
 
 		send(tea.PasteMsg{Content: "rest: "})
 		time.Sleep(20 * time.Millisecond)
+		if !m.Open() {
+			t.Fatal("what follows a paste is not the composer's alone")
+		}
 		send(msgs("rm -rf /<enter><ctrl+g><ctrl+u>")...)
 		if want := "rest: rm -rf /\n"; m.Text() != want || len(outs) != 0 {
 			t.Fatalf("what follows a paste at once: text %q and %d outs, want %q and none", m.Text(), len(outs), want)
 		}
 		time.Sleep(200 * time.Millisecond)
+		if m.Open() {
+			t.Fatal("a paste never ends")
+		}
 		send(msgs("<ctrl+u><ctrl+u><ctrl+u>/quit")...)
 		time.Sleep(200 * time.Millisecond)
 		send(msgs("<enter>")...)

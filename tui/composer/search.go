@@ -109,15 +109,16 @@ func fits(entry, query string) bool {
 	return strings.Contains(entry, query)
 }
 
-// match is what the search shows in place of the text: the first lines of the entry.
+// match is what the search shows in place of the text: the entry, scrolled to where it fits.
 func (m Model) match() (buffer, bool) {
 	if !m.search.on || m.search.at == 0 {
 		return buffer{}, false
 	}
 	s := m.walk.entry(m.search.at)
-	cut := s[:min(len(s), maxLine)]
-	b := buffer{}.insert(clean(cut), false)
-	return b.top(), true
+	at := strings.Index(strings.ToLower(s[:min(len(s), maxSearched)]), strings.ToLower(m.search.query))
+	from, to := max(0, at-maxLine), min(len(s), max(0, at)+maxLine)
+	head, tail := clean(s[from:max(0, at)]), clean(s[max(0, at):to])
+	return buffer{}.insert(tail, false).top().insert(head, false), true
 }
 
 // searchLine is the search's own line and the caret's column in it.

@@ -5,8 +5,6 @@ package dialog
 import (
 	"time"
 
-	"agentx/tui/theme"
-
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
@@ -22,14 +20,6 @@ type Styles struct {
 	Danger lipgloss.Style // a destructive choice
 	Input  lipgloss.Style
 	Help   lipgloss.Style
-}
-
-// Wear is the styles of a theme.
-func Wear(t theme.Theme) Styles {
-	return Styles{
-		Frame: t.Focus, Title: t.Title, Body: t.Text, Key: t.Key, Choice: t.Text, Chosen: t.Selection,
-		Danger: t.Error, Input: t.Text, Help: t.Faint,
-	}
 }
 
 // Config is what all dialogs share. The zero value works.

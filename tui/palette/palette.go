@@ -5,8 +5,6 @@ package palette
 import (
 	"slices"
 
-	"agentx/tui/theme"
-
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
@@ -22,14 +20,6 @@ type Styles struct {
 	Chosen  lipgloss.Style // the title under the mark
 	Preview lipgloss.Style // lines under an item
 	Help    lipgloss.Style // the last line, and an empty list's sentence
-}
-
-// Wear is the styles of a theme.
-func Wear(t theme.Theme) Styles {
-	return Styles{
-		Title: t.Title, Prompt: t.Prompt, Item: t.Text, Detail: t.Muted, Hint: t.Muted, Match: t.Match,
-		Chosen: t.Selection, Preview: t.Muted, Help: t.Faint,
-	}
 }
 
 // Item is a line of the list.
