@@ -158,6 +158,9 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 		if para != nil && para.underlined(d, rest) {
 			return true
 		}
+		if d.leaf == nil {
+			para = nil
+		}
 		if rule(rest) {
 			d.close(depth)
 			d.rule()
@@ -189,14 +192,14 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 			d.enter(&markup{gap: d.blank, end: end}).(*markup).say(d, c)
 			return true
 		}
-		if m, ok := marker(rest); ok && depth < maxDepth && (para == nil || !m.empty && m.number <= 1) {
+		if m, ok := marker(rest); ok && depth < maxDepth && (depth < len(d.open) || !d.lazy() || !m.empty && m.number <= 1) {
 			d.item(c, depth, ind, m)
 			depth = len(d.open)
 			continue
 		}
 		break
 	}
-	d.text(c.trimmed(), depth)
+	d.text(c, depth)
 	return true
 }
 
@@ -210,10 +213,15 @@ func (d *Doc) lazy() bool {
 }
 
 // text adds a line of prose to what is open, or opens a paragraph.
-func (d *Doc) text(line string, depth int) {
+func (d *Doc) text(c *cursor, depth int) {
+	line := c.trimmed()
 	switch l := d.leaf.(type) {
 	case *paragraph:
-		l.add(d, line)
+		if c.indent() <= 3 && l.tabulated(d, line) {
+			return
+		}
+		l.add(line)
+		l.settle(d)
 	case *table:
 		l.add(d, line)
 	default:
@@ -223,7 +231,8 @@ func (d *Doc) text(line string, depth int) {
 			line = d.task(&d.open[n-1], line)
 		}
 		d.enter(p)
-		p.add(d, line)
+		p.add(line)
+		p.settle(d)
 	}
 }
 

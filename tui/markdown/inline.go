@@ -89,10 +89,14 @@ func (g *grammar) learn(src string) {
 	if !strings.Contains(src, "]:") {
 		return
 	}
+	open := true // a definition may stand here: not in the middle of a paragraph
 	for line := range strings.Lines(src) {
-		if line = strings.TrimLeft(line, " >"); strings.HasPrefix(line, "[") && len(line) < maxLine && strings.Contains(line, "]:") {
+		line = strings.Trim(line, " >\n")
+		if open && strings.HasPrefix(line, "[") && len(line) < maxLine && strings.Contains(line, "]:") {
 			g.spans(line, false, false)
+			continue
 		}
+		open = line == ""
 	}
 }
 
@@ -108,6 +112,11 @@ func (g *grammar) spans(src string, heading, frozen bool) []span {
 	for b := doc.FirstChild(); b != nil; b = b.NextSibling() {
 		if b.Kind() == ast.KindParagraph {
 			r.children(b, weight{}, "")
+		}
+	}
+	if n := len(r.out); n > 0 {
+		if r.out[n-1].text = strings.TrimRight(r.out[n-1].text, "\n"); r.out[n-1].text == "" {
+			r.out = r.out[:n-1]
 		}
 	}
 	return r.out
@@ -175,7 +184,7 @@ func (r *reader) text(s string, w weight, url string) {
 }
 
 func (r *reader) add(s string, w weight, url string) {
-	if s == "" {
+	if s == "" || s == "\n" && len(r.out) == 0 {
 		return
 	}
 	if n := len(r.out); n > 0 && r.out[n-1].weight == w && r.out[n-1].url == url {

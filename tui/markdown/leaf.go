@@ -30,26 +30,33 @@ func (p *paragraph) clone() leaf {
 	return &c
 }
 
-// add adds a line. A delimiter row below a row that fits it makes a table of the two.
-func (p *paragraph) add(d *Doc, line string) {
-	if len(p.text) > 0 && p.settled <= p.last {
-		if t := tableStart(d, string(p.text[p.last:]), line); t != nil {
-			d.leaf = nil
-			above := p.last > 0
-			if above {
-				p.text = p.text[:p.last-1]
-				p.close(d)
-			}
-			t.gap = p.gap && !above
-			d.enter(t)
-			return
-		}
-	}
+// add adds a line.
+func (p *paragraph) add(line string) {
 	if len(p.text) > 0 {
 		p.text = append(p.text, '\n')
 	}
 	p.last = len(p.text)
-	p.extend(d, line)
+	p.text = append(p.text, line...)
+}
+
+// tabulated makes a table of the last line if the next one is the delimiter row for it.
+func (p *paragraph) tabulated(d *Doc, line string) bool {
+	if p.settled > p.last || p.last == len(p.text) {
+		return false
+	}
+	t := tableStart(d, string(p.text[p.last:]), line)
+	if t == nil || p.text[0] == '[' && len(d.words.spans(string(p.text), false, true)) == 0 {
+		return false // no table, or a definition of a link
+	}
+	t.gap = p.gap
+	d.leaf = nil
+	if p.last > 0 {
+		p.text = p.text[:p.last-1]
+		p.close(d)
+		t.gap = false
+	}
+	d.enter(t)
+	return true
 }
 
 // extend adds to the last line.
@@ -139,9 +146,11 @@ func (p *paragraph) underlined(d *Doc, line string) bool {
 		level = 1
 	}
 	d.leaf = nil
-	if flow := d.flow(string(p.text), level); flow != "" {
-		d.put(true, p.gap, d.wrap(flow)...)
+	spans := d.words.spans(string(p.text), false, d.live)
+	if len(spans) == 0 {
+		return false // it was nothing but definitions of links
 	}
+	d.put(true, p.gap, d.wrap(d.draw(spans, level))...)
 	return true
 }
 

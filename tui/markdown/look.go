@@ -221,12 +221,16 @@ func (d *Doc) flow(src string, level int) string {
 	return d.draw(d.words.spans(src, level > 0, d.live), level)
 }
 
-// cellFlow returns what a table's cell says. There is little room: of where links lead, it shows the host.
-func (d *Doc) cellFlow(src string) string {
+// cell returns what a table's cell says. There is little room: of where links lead, it shows the host.
+func (d *Doc) cell(src string, head bool) string {
 	if d.live {
 		src = mend(src)
 	}
-	return d.draw(hosts(d.words.spans(src, true, true)), 0)
+	spans := hosts(d.words.spans(src, true, true))
+	for i := range spans {
+		spans[i].strong = spans[i].strong || head
+	}
+	return d.draw(spans, 0)
 }
 
 func (d *Doc) draw(spans []span, level int) string {

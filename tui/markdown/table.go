@@ -50,11 +50,12 @@ func tableStart(d *Doc, header, line string) *table {
 		}
 	}
 	names := cells(header)
-	if len(names) != len(t.align) || len(names) > maxColumns || len(names) == 0 {
+	if len(names) > len(t.align) || len(t.align) > maxColumns {
 		return nil
 	}
-	for _, name := range names {
-		t.head = append(t.head, d.cell(name, true))
+	t.head = make([]string, len(t.align))
+	for i, name := range names {
+		t.head[i] = d.cell(name, true)
 	}
 	return t
 }
@@ -81,17 +82,6 @@ func cells(row string) []string {
 		}
 	}
 	return append(out, strings.Trim(b.String(), " \t"))
-}
-
-// cell returns what a cell says, styled.
-func (d *Doc) cell(src string, head bool) string {
-	if src == "" {
-		return ""
-	}
-	if head && !strings.Contains(src, "*") {
-		src = "**" + src + "**"
-	}
-	return d.cellFlow(src)
 }
 
 // add adds a row.
