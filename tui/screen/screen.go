@@ -6,6 +6,7 @@ package screen
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 type Screen struct {
 	in, out *os.File
 	cooked  *term.State
+	crashed func(any, []byte)
 
 	mu      sync.Mutex
 	painter *painter
@@ -36,6 +38,8 @@ type Screen struct {
 type Options struct {
 	Profile colorprofile.Profile // zero is true colour
 	Reflows bool                 // lines wrap anew when the terminal gets narrower
+
+	Crashed func(v any, stack []byte) // is told of a panic while drawing
 }
 
 // patience is how long a terminal that takes nothing can delay the end.
@@ -49,6 +53,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 		return nil, fmt.Errorf("screen: %w", err)
 	}
 	s := &Screen{in: in, out: out, painter: newPainter(width, height), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	s.crashed = o.Crashed
 	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
 	if err := s.raw(); err != nil {
 		return nil, err
@@ -126,6 +131,11 @@ func (s *Screen) Repaint() {
 // write is the goroutine that the terminal may hold up.
 func (s *Screen) write() {
 	defer close(s.done)
+	defer func() {
+		if v := recover(); v != nil && s.crashed != nil {
+			s.crashed(v, debug.Stack())
+		}
+	}()
 	_, err := s.out.WriteString(modesOn + Ask)
 	for err == nil {
 		select {

@@ -177,11 +177,8 @@ func (m Model) spin(now time.Time) string {
 	if m.ascii {
 		pictures = []string{"|", "/", "-", "\\"}
 	}
-	return pictures[Beat(m.began, now)%len(pictures)]
+	return pictures[int(max(now.Sub(m.began), 0)/(100*time.Millisecond))%len(pictures)]
 }
-
-// Beat counts tenths of a second from a moment on.
-func Beat(from, now time.Time) int { return int(max(now.Sub(from), 0) / (100 * time.Millisecond)) }
 
 func name(tool string) string { return text.Truncate(text.Line(tool), 30) }
 

@@ -15,7 +15,7 @@ const maxPrompt = 500
 
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
-	m.message = message{}
+	m.message, m.any = message{}, true
 	rows := text.Wrap(expand(text.Clean(d.Content.Text())), m.inner())
 	if over := len(rows) - maxPrompt; over > 0 {
 		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
@@ -183,3 +183,15 @@ func (m Model) Notice(k Kind, sentences ...string) Model {
 }
 
 func expand(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
+
+// Heading shows where a session begins.
+func (m Model) Heading(title string) Model {
+	return m.block(m.look.theme.Strong.Render(text.Truncate(text.Line(title), m.width)))
+}
+
+// Inherit takes over what another transcript has finished and not given away.
+func (m Model) Inherit(from Model) Model {
+	from = from.Hurry().settle()
+	m.out, m.spaced = from.out, from.spaced
+	return m
+}

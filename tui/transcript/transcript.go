@@ -34,6 +34,7 @@ type Model struct {
 
 	callsPrinted bool // one before them is
 	answers      []string
+	any          bool // a message of the user was shown
 }
 
 // New returns an empty transcript, 80 columns wide.
@@ -137,6 +138,12 @@ func (m Model) apply(e event.Event) Model {
 	}
 	return m
 }
+
+// End finishes all that is not: the chat is over.
+func (m Model) End() Model { return m.Hurry().settle() }
+
+// Any says whether anything was said.
+func (m Model) Any() bool { return m.any }
 
 // Take returns the lines that were finished since the last Take, to be printed
 // once.

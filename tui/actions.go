@@ -1,0 +1,194 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"agentx/tui/composer"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// An action is something that the user can do, under all its names.
+type action struct {
+	name  string   // in the configuration
+	help  string   // what it does
+	slash string   // word, without the slash
+	args  string   // what may stand behind the word
+	keys  []string // as tea.Key.Keystroke spells them
+	empty bool     // its keys count only while the composer is empty
+	do    func(Model, string) (Model, tea.Cmd)
+}
+
+// actions is the one table behind keys, palette, slash words and help.
+func actions() []action {
+	return []action{
+		{name: "stop", help: "stop the answer, keep what came", keys: []string{"esc"}, do: plain(Model.stop)},
+		{name: "cancel", help: "stop; clear the draft; again to quit", keys: []string{"ctrl+c"}, do: plain(Model.cancel)},
+		{name: "palette", help: "all commands", keys: []string{"ctrl+p"}, do: plain(Model.openPalette)},
+		{name: "editor", help: "write in $EDITOR", keys: []string{"ctrl+g"}, do: Model.edit},
+		{name: "repaint", help: "draw the screen anew", keys: []string{"ctrl+l"}, do: plain(Model.repaint)},
+		{name: "suspend", help: "back to the shell; fg returns", keys: []string{"ctrl+z"}, do: plain(Model.suspend)},
+
+		{name: "new", help: "begin a new session", slash: "new", do: plain(Model.newSession)},
+		{name: "sessions", help: "open another session", slash: "sessions", keys: []string{"alt+s"}, do: Model.openSessions},
+		{name: "search", help: "search titles and content", slash: "search", args: "[words]", do: Model.openSessions},
+		{name: "rename", help: "give this session a title", slash: "rename", args: "[title]", do: Model.rename},
+		{name: "model", help: "choose the model", slash: "model", args: "[name]", keys: []string{"alt+m"}, do: Model.chooseModel},
+		{name: "system", help: "change the system prompt", slash: "system", args: "[text]", do: Model.system},
+		{name: "retry", help: "ask the last message again", slash: "retry", do: plain(Model.retry)},
+		{name: "copy", help: "copy the last answer, or the nth from the end", slash: "copy", args: "[n]", do: Model.copy},
+		{name: "export", help: "write the session to a file", slash: "export", args: "[file]", do: Model.export},
+		{name: "cost", help: "what this session has used", slash: "cost", do: plain(Model.cost)},
+		{name: "theme", help: "dark, light, plain or auto", slash: "theme", args: "[name]", do: Model.theme},
+		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
+		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
+		{name: "quit", help: "leave", slash: "quit", keys: []string{"ctrl+d"}, empty: true, do: plain(Model.quit)},
+	}
+}
+
+// plain is an action that takes no argument.
+func plain(f func(Model) (Model, tea.Cmd)) func(Model, string) (Model, tea.Cmd) {
+	return func(m Model, _ string) (Model, tea.Cmd) { return f(m) }
+}
+
+// A table is the actions with the keys that the user wants for them.
+type table struct {
+	actions []action
+	keys    map[string]int // of the actions
+}
+
+// newTable binds keys: the user's, an action's name to its keys, replace those
+// of the table, and "none" leaves an action without. What cannot be is said in
+// sentences.
+func newTable(bound map[string][]string) (table, []string) {
+	t := table{actions: actions(), keys: map[string]int{}}
+	var wrong []string
+	mine := map[int]bool{}
+	for _, name := range sortedKeys(bound) {
+		i := slices.IndexFunc(t.actions, func(a action) bool { return a.name == name })
+		if i < 0 {
+			wrong = append(wrong, fmt.Sprintf("There is no action %q to bind keys to.", name))
+			continue
+		}
+		t.actions[i].keys, mine[i] = wanted(bound[name]), true
+	}
+	for _, first := range []bool{true, false} { // the user's keys win over ours
+		for i, a := range t.actions {
+			if mine[i] != first {
+				continue
+			}
+			t.actions[i].keys, wrong = t.bind(i, a, first, wrong)
+		}
+	}
+	return t, wrong
+}
+
+func wanted(keys []string) []string {
+	if len(keys) == 1 && keys[0] == "none" {
+		return nil
+	}
+	return keys
+}
+
+// bind returns those of a's keys that are free.
+func (t table) bind(i int, a action, says bool, wrong []string) ([]string, []string) {
+	var got []string
+	for _, k := range a.keys {
+		if other, taken := t.keys[k]; taken {
+			if says {
+				wrong = append(wrong, fmt.Sprintf("The key %s is bound to %s and to %s; %s has it.", k, t.actions[other].name, a.name, t.actions[other].name))
+			}
+			continue
+		}
+		t.keys[k], got = i, append(got, k)
+	}
+	return got, wrong
+}
+
+func sortedKeys(m map[string][]string) []string {
+	var names []string
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// key finds the action of a key; empty says whether the composer is.
+func (t table) key(k string, empty bool) (action, bool) {
+	i, ok := t.keys[k]
+	if !ok || t.actions[i].empty && !empty {
+		return action{}, false
+	}
+	return t.actions[i], true
+}
+
+// word finds the action of a slash word, or the one word that begins so.
+func (t table) word(w string) (action, []string) {
+	var found []action
+	var names []string
+	for _, a := range t.actions {
+		switch {
+		case a.slash == "":
+		case a.slash == w:
+			return a, nil
+		case strings.HasPrefix(a.slash, w):
+			found, names = append(found, a), append(names, "/"+a.slash)
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return action{}, names
+}
+
+// named returns the action of that name.
+func (t table) named(name string) (action, bool) {
+	i := slices.IndexFunc(t.actions, func(a action) bool { return a.name == name })
+	if i < 0 {
+		return action{}, false
+	}
+	return t.actions[i], true
+}
+
+// commands are the slash words for the composer to offer.
+func (t table) commands() []composer.Command {
+	var out []composer.Command
+	for _, a := range t.actions {
+		if a.slash == "" {
+			continue
+		}
+		help := a.help
+		if a.args != "" {
+			help = a.args + " " + help
+		}
+		out = append(out, composer.Command{Name: a.slash, Help: help})
+	}
+	return out
+}
+
+// hintOf is the first key of an action, or its slash word, as a person reads it.
+func (a action) hintOf() string {
+	switch {
+	case len(a.keys) > 0:
+		return spell(a.keys[0])
+	case a.slash != "":
+		return "/" + a.slash
+	}
+	return ""
+}
+
+// spell writes a key as keyboards do.
+func spell(key string) string {
+	parts := strings.Split(key, "+")
+	for i, p := range parts {
+		if len(p) > 1 {
+			parts[i] = strings.ToUpper(p[:1]) + p[1:]
+		} else if len(parts) > 1 {
+			parts[i] = strings.ToUpper(p)
+		}
+	}
+	return strings.Join(parts, "+")
+}

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"agentx/engine/event"
+)
+
+// Backend is what the screen asks of the world. Every method but Interrupt may
+// take its time: none is called on the goroutine that draws. Several may run at
+// once. Errors are shown to the user as they are.
+type Backend interface {
+	Agent
+	Library
+	Settings
+	Desk
+}
+
+// An Agent answers.
+type Agent interface {
+	// Send answers a message and returns when its turn is over. Its events come
+	// through the [Feed], the message itself as the first; where that never comes,
+	// nothing was sent. Only one Send runs at a time.
+	Send(ctx context.Context, content event.Content) error
+	// Retry answers the last message of the user once more, as a branch of its own.
+	Retry(ctx context.Context) error
+	// Interrupt stops the answer that is arriving, for the user, and returns at
+	// once. It does nothing where none is.
+	Interrupt()
+}
+
+// A Library keeps conversations.
+type Library interface {
+	// Sessions lists what fits the query, in titles and in what was said, the
+	// newest first; all where it is empty.
+	Sessions(ctx context.Context, query string) ([]Session, error)
+	Open(ctx context.Context, id event.SessionID) (Opened, error)
+	New(ctx context.Context) (Opened, error)
+	Rename(ctx context.Context, id event.SessionID, title string) error
+	Delete(ctx context.Context, id event.SessionID) error
+	// Export writes the open session to a file, an empty path to one of the
+	// backend's choice, and returns where that is.
+	Export(ctx context.Context, path string) (string, error)
+}
+
+// Settings of the open session.
+type Settings interface {
+	Models(ctx context.Context) ([]Choice, error)
+	// SetModel chooses by name or alias.
+	SetModel(ctx context.Context, name string) (Choice, error)
+	SetSystem(ctx context.Context, prompt string) error
+}
+
+// A Desk keeps what is being written.
+type Desk interface {
+	// SaveDraft keeps what was written and not sent. It replaces the draft before.
+	SaveDraft(ctx context.Context, d Draft) error
+	// AddPrompt adds to the history of prompts, over all sessions.
+	AddPrompt(ctx context.Context, text string) error
+}
+
+// A Session is a conversation in a list.
+type Session struct {
+	ID       event.SessionID
+	Title    string
+	Updated  time.Time
+	Messages int
+	Snippets []string // where the query was found, or the last lines
+}
+
+// A Choice is a model that one can choose.
+type Choice struct {
+	Name   string // provider/model
+	Detail string // what to know about it: its alias, its price
+	Window int64  // tokens it can read; 0 where nobody knows
+}
+
+// Opened is a session that is open, with all that is shown of it.
+type Opened struct {
+	Session Session
+	Model   Choice
+	System  string // the system prompt
+	Saved   bool   // it is kept
+
+	Events  []event.Event // what was said, oldest first; a screenful is enough
+	Earlier int           // messages that Events leaves out
+	Spent   Spent         // by turns that Events leaves out
+
+	Draft   Draft
+	Prompts []string // the history of prompts, oldest first
+	Notice  string   // what the user should know, such as how the last run ended
+}
+
+// Spent is what turns took.
+type Spent struct {
+	Usage    event.Usage
+	Cost     event.USD
+	Turns    int
+	Unpriced int // turns among them whose price is unknown
+}
+
+// A Draft is what was written and not sent.
+type Draft struct {
+	Text   string
+	Queued []string // messages that waited for an answer to end
+}

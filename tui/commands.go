@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"agentx/tui/dialog"
+	"agentx/tui/palette"
+	"agentx/tui/text"
+	"agentx/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// openPalette lists every action.
+func (m Model) openPalette() (Model, tea.Cmd) {
+	var list []palette.Item
+	for _, a := range m.table.actions {
+		if a.name == "palette" || a.name == "cancel" {
+			continue
+		}
+		list = append(list, palette.Item{ID: a.name, Title: a.name, Detail: a.help, Hint: a.hintOf()})
+	}
+	return m.choose(palette.Config{Title: "Commands", NoMatch: "No such command."}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+		chosen, ok := out.(palette.Chosen)
+		if !ok {
+			return m, nil
+		}
+		m = m.close()
+		if a, ok := m.table.named(chosen.ID); ok {
+			return a.do(m, "")
+		}
+		return m, nil
+	}), nil
+}
+
+func (m Model) showKeys() (Model, tea.Cmd) {
+	rows := []dialog.Row{{Left: "Writing"},
+		{Left: "Enter", Right: "send; while an answer runs: queue"},
+		{Left: "Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", Right: "new line"},
+		{Left: "Up, Down", Right: "history; take a queued message back"},
+		{Left: "Ctrl+R", Right: "search the history"},
+		{Left: "Ctrl+A E B F U K W Y _", Right: "as in a shell"},
+		{Left: "Actions"},
+	}
+	for _, a := range m.table.actions {
+		if len(a.keys) == 0 {
+			continue
+		}
+		keys := make([]string, len(a.keys))
+		for i, k := range a.keys {
+			keys[i] = spell(k)
+		}
+		help := a.help
+		if a.empty {
+			help += " (on an empty line)"
+		}
+		rows = append(rows, dialog.Row{Left: strings.Join(keys, ", "), Right: help})
+	}
+	return m.read("Keys", "", rows)
+}
+
+func (m Model) showHelp() (Model, tea.Cmd) {
+	var rows []dialog.Row
+	for _, a := range m.table.actions {
+		if a.slash != "" {
+			rows = append(rows, dialog.Row{Left: strings.TrimSpace("/" + a.slash + " " + a.args), Right: a.help})
+		}
+	}
+	return m.read("Commands", "A slash at the beginning of a line makes a command of it; a space before it keeps it a message. /keys shows the keys.", rows)
+}
+
+func (m Model) cost() (Model, tea.Cmd) {
+	var rows []dialog.Row
+	for _, r := range m.footer.Rows() {
+		if r[1] != "" {
+			rows = append(rows, dialog.Row{Left: r[0], Right: r[1]})
+		}
+	}
+	return m.read("What this session has used", "", rows)
+}
+
+func (m Model) read(title, body string, rows []dialog.Row) (Model, tea.Cmd) {
+	return m.question(func(c dialog.Config) dialog.Model { return c.Text(dialog.Text{Title: title, Body: body, Rows: rows}) }, nil), nil
+}
+
+// chooseModel takes a name, or shows a list.
+func (m Model) chooseModel(name string) (Model, tea.Cmd) {
+	if name != "" {
+		return m.setModel(name)
+	}
+	return fetch(m, func(ctx context.Context, b Backend) ([]Choice, error) { return b.Models(ctx) }, func(m Model, list []Choice) (Model, tea.Cmd) {
+		var out []palette.Item
+		for _, c := range list {
+			item := palette.Item{ID: c.Name, Title: c.Name, Detail: c.Detail}
+			if c.Name == m.open.Model.Name {
+				item.Hint = "now"
+			}
+			out = append(out, item)
+		}
+		return m.choose(palette.Config{Title: "Models", Empty: "No models. `agentx key set` makes some available."}, out, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+			if chosen, ok := out.(palette.Chosen); ok {
+				return m.close().setModel(chosen.ID)
+			}
+			return m, nil
+		}), nil
+	})
+}
+
+func (m Model) setModel(name string) (Model, tea.Cmd) {
+	return fetch(m, func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
+		m.open.Model = c
+		m.footer = m.footer.SetModel(c.Name, c.Window)
+		return m.say(transcript.Info, "From the next message on "+text.Line(c.Name)+" answers."), nil
+	})
+}
+
+func (m Model) system(prompt string) (Model, tea.Cmd) {
+	if prompt != "" {
+		return m.setSystem(prompt)
+	}
+	ask := dialog.Prompt{Title: "System prompt", Value: m.open.System, Empty: true}
+	return m.question(func(c dialog.Config) dialog.Model { return c.Prompt(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
+		return m.setSystem(a.Text)
+	}), nil
+}
+
+func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
+	return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.SetSystem(ctx, prompt) },
+		func(m Model, _ struct{}) (Model, tea.Cmd) {
+			m.open.System = prompt
+			return m.say(transcript.Info, "The system prompt counts from the next message on."), nil
+		})
+}
+
+func (m Model) retry() (Model, tea.Cmd) {
+	m, ok := m.idle()
+	if !ok || m.backend == nil {
+		return m, nil
+	}
+	b := m.backend
+	return m.run(func(ctx context.Context) error { return b.Retry(ctx) })
+}
+
+// maxClip is how much may go to the clipboard.
+const maxClip = 100_000
+
+// copy puts an answer into the terminal's clipboard, for the user and nobody else.
+func (m Model) copy(arg string) (Model, tea.Cmd) {
+	n := 1
+	if arg != "" {
+		var err error
+		if n, err = strconv.Atoi(arg); err != nil || n < 1 {
+			return m.say(transcript.Info, "/copy takes a number: 1 is the last answer, 2 the one before it."), nil
+		}
+	}
+	answer, ok := m.transcript.Answer(n)
+	switch {
+	case !ok:
+		return m.say(transcript.Info, "There is no such answer to copy."), nil
+	case len(answer) > maxClip:
+		return m.say(transcript.Info, fmt.Sprintf("The answer has %d bytes; a clipboard takes %d. /export writes it to a file.", len(answer), maxClip)), nil
+	}
+	m.term.copy(text.Clean(answer))
+	return m.say(transcript.Info, fmt.Sprintf("Copied %d characters.", len([]rune(answer)))), nil
+}
+
+func (m Model) theme(name string) (Model, tea.Cmd) {
+	switch name {
+	case "dark", "light", "plain":
+		m.prefs = m.prefs.named(name)
+		return m.dress(), nil
+	case "auto":
+		m.prefs = m.prefs.named(name)
+		m.term.ask()
+		return m.dress(), m.prefs.wait()
+	case "":
+		var list []palette.Item
+		for _, n := range []string{"auto", "dark", "light", "plain"} {
+			list = append(list, palette.Item{ID: n, Title: n})
+		}
+		return m.choose(palette.Config{Title: "Theme"}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+			if chosen, ok := out.(palette.Chosen); ok {
+				return m.close().theme(chosen.ID)
+			}
+			return m, nil
+		}), nil
+	}
+	return m.say(transcript.Info, "Themes are dark, light, plain and auto."), nil
+}
+
+func (m Model) repaint() (Model, tea.Cmd) {
+	m.term.repaint()
+	return m, nil
+}
+
+func (m Model) suspend() (Model, tea.Cmd) {
+	t := m.term
+	return m, func() tea.Msg { t.suspend(); return nil }
+}
+
+// edit opens the composer's text in the user's editor.
+func (m Model) edit(string) (Model, tea.Cmd) {
+	t, before := m.term, m.composer.Text()
+	return m, func() tea.Msg {
+		after, err := t.edit(before)
+		return result{func(m Model) (Model, tea.Cmd) {
+			if err != nil {
+				return m.say(transcript.Failure, sentence(err, ""), "Your text is as it was."), nil
+			}
+			if after != before {
+				m.composer = m.composer.SetText(after)
+			}
+			return m.keepDraft()
+		}}
+	}
+}
+
+// quit leaves. What was written and not sent is kept on the way out.
+func (m Model) quit() (Model, tea.Cmd) { return m, tea.Quit }

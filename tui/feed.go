@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	"agentx/engine/event"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A Feed carries the engine's events to the screen. It is the one place where
+// the goroutine that answers meets the one that draws. It is an engine's
+// Presenter.
+type Feed struct {
+	events chan event.Event
+	closed chan struct{}
+}
+
+// feedSize is how many events may wait for a frame. A driver that is faster
+// than that waits for the screen.
+const feedSize = 4096
+
+// NewFeed returns a feed that nobody looks at yet.
+func NewFeed() *Feed {
+	return &Feed{events: make(chan event.Event, feedSize), closed: make(chan struct{})}
+}
+
+// Close says that nobody looks any more: events go nowhere and wait for nobody.
+// It may be called once.
+func (f *Feed) Close() { close(f.closed) }
+
+// Present hands one event to the screen.
+func (f *Feed) Present(_ context.Context, _ event.AgentID, e event.Event) error {
+	select {
+	case f.events <- e:
+		return nil
+	default:
+	}
+	select {
+	case f.events <- e:
+	case <-f.closed:
+	}
+	return nil
+}
+
+// outputs are the events since the screen last looked, perhaps none.
+type outputs struct {
+	events []event.Event
+	at     time.Time
+}
+
+// forever is a limit that is never reached.
+const forever time.Duration = -1
+
+// next is the command that brings outputs: not before hold, so that a frame
+// gets all that came in its time, and then as soon as there is something, or at
+// the limit.
+func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		if hold > 0 {
+			select {
+			case <-time.After(hold):
+			case <-f.closed:
+				return nil
+			}
+		}
+		batch := f.drain(nil)
+		if len(batch) == 0 && limit != hold {
+			var late <-chan time.Time
+			if limit != forever {
+				late = time.After(limit - hold)
+			}
+			select {
+			case e := <-f.events:
+				batch = f.drain([]event.Event{e})
+			case <-late:
+			case <-f.closed:
+				return nil
+			}
+		}
+		return outputs{batch, time.Now()}
+	}
+}
+
+// drain takes what is there.
+func (f *Feed) drain(batch []event.Event) []event.Event {
+	for len(batch) < feedSize {
+		select {
+		case e := <-f.events:
+			batch = append(batch, e)
+		default:
+			return batch
+		}
+	}
+	return batch
+}

@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"agentx/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// press gives a key to whoever it is for: an open question, a list that the
+// composer has open, an action, or the composer.
+func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
+	m = m.wakeUp()
+	key := k.Keystroke()
+	if m.overlays.open() {
+		return m.toOverlay(k)
+	}
+	if m.composer.Open() && key != "ctrl+c" {
+		return m.toComposer(k)
+	}
+	if a, ok := m.table.key(key, m.composer.Empty()); ok {
+		return a.do(m, "")
+	}
+	if m.composer.Empty() {
+		switch {
+		case key == "up" && len(m.outbox.waiting) > 0:
+			return m.takeBack()
+		case key == "enter" && m.outbox.held:
+			m.outbox.held = false
+			return m.pump()
+		}
+	}
+	return m.toComposer(k)
+}
+
+// takeBack moves the last message that waits into the composer.
+func (m Model) takeBack() (Model, tea.Cmd) {
+	var text string
+	m.outbox, text = m.outbox.back()
+	m.composer = m.composer.SetText(text)
+	return m.keepDraft()
+}
+
+// A hint is a line that is shown for a moment.
+type hint struct {
+	text  string
+	until time.Time
+}
+
+const again = 2 * time.Second
+
+// cancel is what Ctrl+C means: stop what runs, else clear what is written, else
+// leave, if it comes twice.
+func (m Model) cancel() (Model, tea.Cmd) {
+	switch {
+	case m.outbox.busy:
+		return m.stop()
+	case !m.composer.Empty():
+		m, cmd := m.addPrompt(m.composer.Text())
+		m.composer = m.composer.Reset()
+		m, save := m.keepDraft()
+		return m, tea.Batch(cmd, save)
+	case m.hint.text != "":
+		return m.quit()
+	}
+	m.hint.text = "Ctrl+C again to quit"
+	return m, after(again, hintOver)
+}
+
+// A tick is a moment that was waited for.
+type tick int
+
+const (
+	hintOver tick = iota
+	draftDue
+	lookOver
+)
+
+func after(d time.Duration, t tick) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return t })
+}
+
+func (m Model) tick(t tick) (Model, tea.Cmd) {
+	switch t {
+	case hintOver:
+		m.hint = hint{}
+	case draftDue:
+		return m.saveDraft()
+	case lookOver:
+		m.prefs.waiting = false
+	}
+	return m, nil
+}
+
+// command runs what was typed behind a slash.
+func (m Model) command(text string) (Model, tea.Cmd) {
+	word, arg, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	a, near := m.table.word(word)
+	switch {
+	case a.do != nil:
+		return a.do(m, strings.TrimSpace(arg))
+	case len(near) > 0:
+		return m.say(transcript.Info, "Which one: "+strings.Join(near, " ")+"?"), nil
+	}
+	return m.say(transcript.Info, "There is no command /"+word+". /help shows them; a space before the slash makes it a message."), nil
+}

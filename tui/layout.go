@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"agentx/tui/screen"
+	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// View is the live part: the end of the answer, what the agent does, what
+// waits, the composer or an open question, and the footer.
+func (m Model) View() tea.View {
+	lines, caret := m.live()
+	v := tea.NewView(strings.Join(lines, "\n"))
+	if caret != nil {
+		v.Cursor = tea.NewCursor(caret.X, caret.Y)
+	}
+	return v
+}
+
+// live lays the live part out from its end: what is nearest to the user's eye
+// gets its rows first.
+func (m Model) live() ([]string, *screen.Point) {
+	room := m.height
+	below, caret := m.below(&room)
+	middle := m.middle(&room)
+	above := m.transcript.Tail(room-1, m.beat())
+	lines := make([]string, 0, len(above)+len(middle)+len(below)+2)
+	lines = append(lines, above...)
+	if len(above) > 0 || room > 0 && len(middle) > 0 {
+		lines = apart(lines)
+	}
+	lines = append(lines, middle...)
+	if caret != nil {
+		caret.Y += len(lines)
+	}
+	return append(lines, below...), caret
+}
+
+func apart(lines []string) []string {
+	if n := len(lines); n > 0 && lines[n-1] != "" {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// below is the composer, or what stands in its place, and the footer.
+func (m Model) below(room *int) ([]string, *screen.Point) {
+	view, cursor := m.composer.View(), m.composer.Cursor()
+	if m.overlays.open() {
+		view, cursor = m.overlays.top().view()
+	}
+	lines := strings.Split(view, "\n")
+	lines = lines[:min(len(lines), max(*room, 1))]
+	var caret *screen.Point
+	if cursor != nil {
+		caret = &screen.Point{X: cursor.X, Y: cursor.Y}
+	}
+	*room -= len(lines)
+	if *room > 0 {
+		lines = append(lines, m.foot())
+		*room--
+	}
+	return lines, caret
+}
+
+func (m Model) foot() string {
+	if m.hint.text != "" {
+		return text.Truncate(m.prefs.theme.Warning.Render(m.hint.text), m.width)
+	}
+	return m.footer.View(m.width, m.prefs.theme)
+}
+
+// maxQueue is how many waiting messages are shown.
+const maxQueue = 3
+
+// middle is the status and the messages that wait.
+func (m Model) middle(room *int) []string {
+	var lines []string
+	stop, _ := m.table.named("stop")
+	if s := m.status.View(m.width, m.now, m.prefs.theme, strings.ToLower(stop.hintOf())); s != "" {
+		lines = append(lines, s)
+	}
+	lines = append(lines, m.queue()...)
+	lines = lines[:min(len(lines), max(*room-1, 0))]
+	*room -= len(lines)
+	return lines
+}
+
+func (m Model) queue() []string {
+	var lines []string
+	all := m.outbox.all()
+	for i, s := range all {
+		if i == maxQueue {
+			lines = append(lines, m.prefs.theme.Muted.Render(fmt.Sprintf("  … and %d more", len(all)-i)))
+			break
+		}
+		says := "queued"
+		switch {
+		case i == 0 && m.outbox.flying != "":
+			says = "sending"
+		case m.outbox.held:
+			says = "held"
+		}
+		line, _, more := strings.Cut(text.Clean(s[:min(len(s), 4*m.width)]), "\n")
+		if more {
+			line += " …"
+		}
+		lines = append(lines, text.Truncate(m.prefs.theme.Muted.Render("  "+says+": "+text.Line(line)), m.width))
+	}
+	if len(lines) > 0 && m.outbox.held {
+		lines = append(lines, m.prefs.theme.Muted.Render(text.Truncate("  Enter sends them, Up takes the last one back", m.width)))
+	}
+	return lines
+}
+
+// beat counts tenths of a second.
+func (m Model) beat() int { return int(m.now.UnixMilli() / 100 % 1000) }
+
+// roomBelow is the rows that composer or overlay may take: a good half.
+func (m Model) roomBelow() int {
+	if m.overlays.open() {
+		return max(m.height-2, 1)
+	}
+	return max(m.height*3/5, 1)
+}

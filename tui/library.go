@@ -1,0 +1,216 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"agentx/engine/event"
+	"agentx/tui/dialog"
+	"agentx/tui/footer"
+	"agentx/tui/palette"
+	"agentx/tui/text"
+	"agentx/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// opened shows a session: the first one, when the world is there, or another.
+func (m Model) opened(o Opened) (Model, tea.Cmd) {
+	events := o.Events
+	o.Events = nil
+	if m.open.Prompts != nil && o.Prompts == nil {
+		o.Prompts = m.open.Prompts
+	}
+	m.open = o
+	m.transcript = transcript.New(transcript.Config{Typewriter: m.prefs.typewriter, ASCII: m.prefs.ascii, Saved: o.Saved}, m.prefs.theme).
+		SetSize(m.width, m.height).Inherit(m.transcript)
+	if o.Session.Title != "" {
+		m.transcript = m.transcript.Heading(o.Session.Title)
+	}
+	m.footer = footer.New(o.Model.Name, o.Model.Window).Add(o.Spent.Usage, o.Spent.Cost, o.Spent.Turns, o.Spent.Unpriced)
+	for _, e := range events {
+		m.footer = m.footer.Apply(e)
+	}
+	m.transcript = m.transcript.Replay(events, o.Earlier)
+	if o.Notice != "" {
+		m = m.say(transcript.Warning, o.Notice)
+	}
+	return m.resumeDraft(o.Draft)
+}
+
+// resumeDraft brings back what was written, without losing what was typed while
+// the world was opened.
+func (m Model) resumeDraft(d Draft) (Model, tea.Cmd) {
+	m.composer = m.composer.SetHistory(m.open.Prompts)
+	if d.Text != "" && m.composer.Empty() {
+		m.composer = m.composer.SetText(d.Text)
+	}
+	if len(d.Queued) > 0 {
+		m.outbox.waiting = append(append([]string(nil), d.Queued...), m.outbox.waiting...)
+		m.outbox.held = true
+	}
+	return m.pump()
+}
+
+// idle says whether the session may be left: not while it answers.
+func (m Model) idle() (Model, bool) {
+	if m.outbox.busy {
+		return m.say(transcript.Info, "An answer is running. Stop it first, or wait for it."), false
+	}
+	return m, true
+}
+
+func (m Model) newSession() (Model, tea.Cmd) {
+	m, ok := m.idle()
+	if !ok {
+		return m, nil
+	}
+	return fetch(m, func(ctx context.Context, b Backend) (Opened, error) { return b.New(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
+		m, cmd := m.opened(o)
+		return m.say(transcript.Info, "A new session."), cmd
+	})
+}
+
+// openSessions lists sessions to open, those that hold query first of all.
+func (m Model) openSessions(query string) (Model, tea.Cmd) {
+	m, ok := m.idle()
+	if !ok {
+		return m, nil
+	}
+	return fetch(m, listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
+		c := palette.Config{
+			Title: "Sessions", Search: true,
+			Empty: "No session yet. What you write now will be the first.", NoMatch: "Nothing found.",
+			Actions: []palette.Action{{Key: "space", Help: "preview", Preview: true}, {Key: "ctrl+r", Help: "rename"}, {Key: "ctrl+x", Help: "delete"}},
+		}
+		m = m.choose(c, items(list, query), Model.picked)
+		if query != "" {
+			m = m.setList(func(p palette.Model) palette.Model { return p.SetFilter(query) })
+		}
+		return m, nil
+	})
+}
+
+func listing(query string) func(context.Context, Backend) ([]Session, error) {
+	return func(ctx context.Context, b Backend) ([]Session, error) { return b.Sessions(ctx, query) }
+}
+
+func items(list []Session, query string) []palette.Item {
+	out := make([]palette.Item, len(list))
+	for i, s := range list {
+		out[i] = palette.Item{
+			ID: string(s.ID), Title: title(s), Detail: fmt.Sprintf("%d messages", s.Messages),
+			Hint: s.Updated.Local().Format("2 Jan 15:04"), Preview: s.Snippets, Snippet: query != "" && len(s.Snippets) > 0,
+		}
+	}
+	return out
+}
+
+func title(s Session) string {
+	if s.Title == "" {
+		return "untitled"
+	}
+	return s.Title
+}
+
+// setList changes the list on top, if it is one.
+func (m Model) setList(f func(palette.Model) palette.Model) Model {
+	if !m.overlays.open() || m.overlays.top().list == nil {
+		return m
+	}
+	top := m.overlays.top()
+	top.list = new(f(*top.list))
+	m.overlays = m.overlays.replace(top)
+	return m
+}
+
+// picked takes what the list of sessions says.
+func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+	switch out := out.(type) {
+	case palette.Chosen:
+		return m.close().openSession(event.SessionID(out.ID))
+	case palette.Query:
+		return fetch(m, listing(out.Text), func(m Model, list []Session) (Model, tea.Cmd) {
+			return m.setList(func(p palette.Model) palette.Model {
+				if p.Filter() != out.Text {
+					return p // an answer to what was typed before
+				}
+				return p.SetItems(items(list, out.Text))
+			}), nil
+		})
+	case palette.Acted:
+		if out.Key == "ctrl+x" {
+			return m.askDelete(event.SessionID(out.ID)), nil
+		}
+		return m.askTitle(event.SessionID(out.ID), ""), nil
+	}
+	return m, nil
+}
+
+func (m Model) openSession(id event.SessionID) (Model, tea.Cmd) {
+	return fetch(m, func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }, Model.opened)
+}
+
+func (m Model) askDelete(id event.SessionID) Model {
+	if id == m.open.Session.ID {
+		return m.question(func(c dialog.Config) dialog.Model {
+			return c.Text(dialog.Text{Title: "This session is open", Body: "Begin a new one with /new, then delete this one."})
+		}, nil)
+	}
+	ask := dialog.Confirm{
+		Title: "Delete this session?", Body: "It cannot be brought back.", Default: "keep",
+		Choices: []dialog.Choice{{Value: "keep", Letter: "n", Label: "keep it"}, {Value: "delete", Letter: "y", Label: "delete it", Destructive: true}},
+	}
+	return m.question(func(c dialog.Config) dialog.Model { return c.Confirm(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
+		if a.Choice != "delete" {
+			return m, nil
+		}
+		return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Delete(ctx, id) }, Model.relist)
+	})
+}
+
+// relist asks for the list of sessions again after a change.
+func (m Model) relist(struct{}) (Model, tea.Cmd) {
+	if !m.overlays.open() || m.overlays.top().list == nil {
+		return m, nil
+	}
+	query := m.overlays.top().list.Filter()
+	return fetch(m, listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
+		return m.setList(func(p palette.Model) palette.Model { return p.SetItems(items(list, query)) }), nil
+	})
+}
+
+func (m Model) askTitle(id event.SessionID, old string) Model {
+	ask := dialog.Prompt{Title: "Title of the session", Value: old}
+	return m.question(func(c dialog.Config) dialog.Model { return c.Prompt(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
+		return m.renameTo(id, strings.TrimSpace(a.Text))
+	})
+}
+
+func (m Model) rename(title string) (Model, tea.Cmd) {
+	if title == "" {
+		return m.askTitle(m.open.Session.ID, m.open.Session.Title), nil
+	}
+	return m.renameTo(m.open.Session.ID, title)
+}
+
+func (m Model) renameTo(id event.SessionID, title string) (Model, tea.Cmd) {
+	return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Rename(ctx, id, title) },
+		func(m Model, _ struct{}) (Model, tea.Cmd) {
+			if id == m.open.Session.ID {
+				m.open.Session.Title = title
+			}
+			if m.overlays.open() {
+				return m.relist(struct{}{})
+			}
+			return m.say(transcript.Info, "This session is now called “"+text.Line(title)+"”."), nil
+		})
+}
+
+func (m Model) export(path string) (Model, tea.Cmd) {
+	return fetch(m, func(ctx context.Context, b Backend) (string, error) { return b.Export(ctx, path) },
+		func(m Model, where string) (Model, tea.Cmd) {
+			return m.say(transcript.Info, "Written to "+text.Line(where)+"."), nil
+		})
+}

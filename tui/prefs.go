@@ -1,0 +1,126 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"agentx/tui/composer"
+	"agentx/tui/dialog"
+	"agentx/tui/palette"
+	"agentx/tui/theme"
+
+	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// prefs are how the user wants things to look.
+type prefs struct {
+	theme      theme.Theme
+	auto       bool // the theme follows the terminal's background
+	waiting    bool // for the terminal to say what its background is
+	profile    colorprofile.Profile
+	ascii      bool
+	typewriter bool
+}
+
+func newPrefs(o Options) prefs {
+	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter}
+	if o.Profile != nil {
+		p.profile = *o.Profile
+	}
+	return p.named(o.Theme)
+}
+
+// named chooses a theme: dark, light, plain; anything else asks the terminal.
+func (p prefs) named(name string) prefs {
+	p.auto = false
+	switch {
+	case name == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
+		p.theme = theme.Plain()
+	case name == "light":
+		p.theme = theme.Light()
+	case name == "dark":
+		p.theme = theme.Dark()
+	default:
+		p.theme, p.auto, p.waiting = theme.Dark(), true, true
+	}
+	return p
+}
+
+// answerTime is how long a terminal may take to answer before anything goes
+// into its scrollback. Later answers still count for what comes then.
+const answerTime = 200 * time.Millisecond
+
+func (p prefs) wait() tea.Cmd {
+	if !p.waiting {
+		return nil
+	}
+	return after(answerTime, lookOver)
+}
+
+// look takes what the terminal says of itself.
+func (m Model) look(msg tea.Msg) Model {
+	switch msg := msg.(type) {
+	case tea.BackgroundColorMsg:
+		if m.prefs.auto {
+			name := theme.Light()
+			if msg.IsDark() {
+				name = theme.Dark()
+			}
+			m.prefs.theme, m.prefs.waiting = name, false
+			return m.dress()
+		}
+	case uv.PrimaryDeviceAttributesEvent:
+		m.prefs.waiting = false // it answers in order: there was no background to tell
+	case tea.ModeReportMsg:
+		if msg.Mode.Mode() == 2026 && msg.Value.IsReset() {
+			m.term.synchronised()
+		}
+	}
+	return m
+}
+
+// dress gives everybody the theme.
+func (m Model) dress() Model {
+	m.transcript = m.transcript.SetTheme(m.prefs.theme)
+	m.composer = m.composer.SetStyles(m.prefs.composer())
+	m.overlays = m.overlays.dress(m.prefs)
+	return m
+}
+
+// ascii says whether the locale can show nothing else.
+func ascii(env []string) bool {
+	for _, name := range []string{"LC_ALL=", "LC_CTYPE=", "LANG="} {
+		for _, e := range env {
+			if v, ok := strings.CutPrefix(e, name); ok && v != "" {
+				v = strings.ToLower(v)
+				return !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
+			}
+		}
+	}
+	return false // most systems that say nothing can
+}
+
+func (p prefs) prompt() string {
+	if p.ascii {
+		return "> "
+	}
+	return "› "
+}
+
+func (p prefs) composer() composer.Styles {
+	th := p.theme
+	return composer.Styles{Prompt: th.Prompt, Text: th.Text, Placeholder: th.Hint, Chip: th.Accent, Name: th.Text, Help: th.Muted, Chosen: th.Selection, Search: th.Muted}
+}
+
+func (p prefs) palette() palette.Styles {
+	th := p.theme
+	return palette.Styles{Title: th.Title, Prompt: th.Prompt, Item: th.Text, Detail: th.Muted, Hint: th.Muted, Match: th.Match, Chosen: th.Selection, Preview: th.Muted, Help: th.Muted}
+}
+
+func (p prefs) dialog() dialog.Styles {
+	th := p.theme
+	return dialog.Styles{Frame: th.Focus, Title: th.Title, Body: th.Text, Key: th.Key, Choice: th.Text, Chosen: th.Selection, Danger: th.Error, Input: th.Text, Help: th.Muted}
+}

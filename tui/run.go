@@ -1,0 +1,248 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"agentx/tui/screen"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+)
+
+// Options are what a chat needs.
+type Options struct {
+	In, Out *os.File // the terminal
+	Env     []string
+	Feed    *Feed
+
+	// Start opens the world. It runs beside the first frame, and what it fails
+	// with ends the chat.
+	Start func(ctx context.Context) (Backend, Opened, error)
+
+	Prompt       string                // is sent when the world is there
+	Theme        string                // dark, light, plain; anything else asks the terminal
+	NoTypewriter bool                  // text appears as it comes, also for who wants less motion
+	Keys         map[string][]string   // actions and the keys they should have; "none" for none
+	Profile      *colorprofile.Profile // colours; nil finds out from Env
+
+	Editor  []string // command that edits the file whose name is added to it; empty is VISUAL, EDITOR or vi
+	Private string   // directory that only the user can read, for the editor's file
+}
+
+// A Result is how a chat ended.
+type Result struct {
+	Session Session   // that was open
+	Said    bool      // there is something in it to come back to
+	Signal  os.Signal // that ended it, or nil
+	Code    int       // for the shell: 0, 128 and the signal's number, or 70 after a crash
+	Crash   *Crash
+}
+
+// ErrCrashed is what Run returns after a panic; Result has the details.
+var ErrCrashed = errors.New("the chat broke down")
+
+// leaveTime is how long the world may take to save what there is.
+const leaveTime = 2 * time.Second
+
+// Run shows the chat until the user leaves, a signal comes or something breaks.
+// The terminal is then as it was before, on every road. Run prints nothing.
+func Run(ctx context.Context, o Options) (Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1)}
+	if err := c.open(ctx, cancel); err != nil {
+		return Result{Code: 1}, err
+	}
+	defer c.screen.Close()
+	sig := c.watch(ctx)
+	go c.loop() // ends with ctx, or when the user leaves
+
+	var r Result
+	var err error
+	select {
+	case end := <-c.ended:
+		err = end.err
+	case s := <-sig:
+		r.Signal, r.Code = s, 128+number(s)
+	case crash := <-c.crashes:
+		r.Crash, r.Code, err = &crash, 70, ErrCrashed
+	case <-ctx.Done():
+	}
+	cancel()
+	return c.leave(r, err)
+}
+
+// A console is a chat on its terminal: the loop, the screen and the signals.
+type console struct {
+	options Options
+	screen  *screen.Screen
+	program *tea.Program
+	crashes chan Crash
+	ended   chan ending
+	answers sync.WaitGroup // that are running
+
+	mu     sync.Mutex
+	world  Backend // as soon as it is there
+	failed error   // why it never will be
+	away   bool    // the terminal is somebody else's
+}
+
+// An ending is what the loop leaves behind.
+type ending struct {
+	model Model
+	err   error
+}
+
+func (c *console) open(ctx context.Context, stop context.CancelFunc) error {
+	o := c.options
+	p := newPrefs(o)
+	var err error
+	c.screen, err = screen.Open(o.In, o.Out, screen.Options{Profile: p.profile, Reflows: reflows(o.Env), Crashed: func(v any, stack []byte) { c.crash(Crash{v, stack}) }})
+	if err != nil {
+		return fmt.Errorf("tui: %w", err)
+	}
+	m := newModel(ctx, o, c)
+	if w, h, err := c.screen.Size(); err == nil {
+		m = m.resize(w, h)
+	}
+	m.now = time.Now()
+	st := &stage{model: m, draw: c.screen.Draw, crashed: c.crash}
+	var f screen.Frame
+	st.model, f = st.model.frame()
+	c.screen.Draw(f)
+	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, stop}), tea.WithOutput(io.Discard),
+		tea.WithEnvironment(o.Env), tea.WithColorProfile(p.profile), tea.WithoutRenderer(), tea.WithFPS(1),
+		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
+	return nil
+}
+
+// An opener is a stage whose first command opens the world.
+type opener struct {
+	*stage
+	console *console
+}
+
+func (o opener) Init() tea.Cmd {
+	return tea.Batch(o.stage.Init(), o.safe(o.console.start(o.model.ctx)))
+}
+
+func (o opener) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, cmd := o.stage.Update(msg)
+	return o, cmd
+}
+
+// start opens the world.
+func (c *console) start(ctx context.Context) tea.Cmd {
+	return func() tea.Msg {
+		b, o, err := c.options.Start(ctx)
+		c.mu.Lock()
+		c.world, c.failed = b, err
+		c.mu.Unlock()
+		if err != nil {
+			return tea.QuitMsg{}
+		}
+		return result{func(m Model) (Model, tea.Cmd) {
+			m.backend = b
+			return m.opened(o)
+		}}
+	}
+}
+
+func (c *console) loop() {
+	defer func() {
+		if v := recover(); v != nil {
+			c.crash(crashOf(v))
+		}
+	}()
+	final, err := c.program.Run()
+	end := ending{err: err}
+	if o, ok := final.(opener); ok {
+		end.model = o.model
+	}
+	if errors.Is(err, tea.ErrProgramKilled) {
+		end.err = nil // by us: the reason is known
+	}
+	c.ended <- end
+}
+
+func (c *console) crash(v Crash) {
+	select {
+	case c.crashes <- v:
+	default: // the first one counts
+	}
+}
+
+// leave gives the terminal back and then lets the world save what there is.
+func (c *console) leave(r Result, err error) (Result, error) {
+	late := time.After(leaveTime)
+	c.options.Feed.Close()
+	c.mu.Lock()
+	world := c.world
+	if c.failed != nil {
+		err = c.failed
+	}
+	c.mu.Unlock()
+	if world != nil {
+		world.Interrupt()
+	}
+	end, ok := c.last()
+	if ok {
+		m := end.model
+		m.prefs.waiting = false
+		m.transcript = m.transcript.End()
+		_, f := m.frame()
+		c.screen.Draw(screen.Frame{Above: f.Above})
+		r.Session, r.Said = m.open.Session, m.transcript.Any()
+	}
+	c.screen.Close()
+	if world == nil {
+		return r, err
+	}
+	saved := make(chan struct{})
+	go func() { // ends when all is saved, or with the program
+		defer close(saved)
+		defer func() { _ = recover() }() // the terminal is safe, and the first crash is the one to tell
+		if ok {
+			ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+			defer cancel()
+			_ = world.SaveDraft(ctx, end.model.unsent())
+		}
+		c.answers.Wait()
+	}()
+	select {
+	case <-saved:
+	case <-late:
+	}
+	return r, err
+}
+
+// last is what the loop left behind, if it ends soon.
+func (c *console) last() (ending, bool) {
+	select {
+	case end := <-c.ended:
+		return end, true
+	case <-time.After(300 * time.Millisecond):
+		return ending{}, false
+	}
+}
+
+// A keyboard is a terminal's input that says when it has ended, which the loop
+// would otherwise wait for for ever.
+type keyboard struct {
+	*os.File
+	gone func()
+}
+
+func (k keyboard) Read(p []byte) (int, error) {
+	n, err := k.File.Read(p)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		k.gone()
+	}
+	return n, err
+}

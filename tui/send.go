@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"agentx/engine/event"
+	"agentx/tui/composer"
+	"agentx/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// submit takes what the user sent: a slash word that was typed by hand, or a
+// message.
+func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
+	m, keep := m.addPrompt(s.Entry())
+	if s.Slash {
+		m, cmd := m.command(s.Text)
+		return m, tea.Batch(keep, cmd)
+	}
+	m.outbox = m.outbox.push(strings.TrimSpace(s.Text))
+	m.outbox.held = false
+	m, cmd := m.pump()
+	return m, tea.Batch(keep, cmd)
+}
+
+func (m Model) addPrompt(text string) (Model, tea.Cmd) {
+	if strings.TrimSpace(text) == "" {
+		return m, nil
+	}
+	m.open.Prompts = append(m.open.Prompts[:len(m.open.Prompts):len(m.open.Prompts)], text)
+	m.composer = m.composer.SetHistory(m.open.Prompts)
+	return m, m.ask(func(ctx context.Context, b Backend) error { return b.AddPrompt(ctx, text) })
+}
+
+// answered is the end of an answer.
+type answered struct{ err error }
+
+// pump sends the first message that waits, if nothing is in its way.
+func (m Model) pump() (Model, tea.Cmd) {
+	if m.backend == nil || !m.outbox.ready() {
+		return m, nil
+	}
+	var text string
+	m.outbox, text = m.outbox.pop()
+	return m.run(func(ctx context.Context) error { return m.backend.Send(ctx, event.Say(text)) })
+}
+
+// run begins an answer.
+func (m Model) run(answer func(context.Context) error) (Model, tea.Cmd) {
+	m.outbox.busy, m.outbox.failed = true, false
+	m.composer = m.composer.SetBusy(true)
+	ctx, release := m.ctx, m.term.hold()
+	return m, func() tea.Msg {
+		defer release()
+		return answered{answer(ctx)}
+	}
+}
+
+// answered ends an answer. Its last events may still be on their way.
+func (m Model) answered(a answered) (Model, tea.Cmd) {
+	m = m.apply(outputs{m.feed.drain(nil), m.latest()})
+	lost := m.outbox.flying
+	m.outbox.busy, m.outbox.flying = false, ""
+	m.status, m.composer = m.status.End(), m.composer.SetBusy(false)
+	switch {
+	case lost != "":
+		m = m.giveBack(lost).say(transcript.Failure, sentence(a.err, "The message was not taken"), "Nothing was sent; your text is back in the composer.")
+		m.outbox.held = true
+	case a.err != nil && !m.outbox.failed:
+		m = m.say(transcript.Failure, sentence(a.err, ""), "What you see above may not be saved.", "/retry asks again, /export writes the conversation elsewhere.")
+		m.outbox.held = true
+	case a.err != nil && !m.outbox.stopped:
+		m.outbox.held = true
+	}
+	m.outbox.stopped = false
+	return m.pump()
+}
+
+// giveBack puts a text where it can be sent again.
+func (m Model) giveBack(text string) Model {
+	if m.composer.Empty() {
+		m.composer = m.composer.SetText(text)
+	} else {
+		m.composer = m.composer.SetText(text + "\n" + m.composer.Text())
+	}
+	return m
+}
+
+// stop ends the answer that is arriving; what came of it is kept.
+func (m Model) stop() (Model, tea.Cmd) {
+	if !m.outbox.busy || m.backend == nil {
+		return m, nil
+	}
+	m.outbox.stopped = true
+	m.status = m.status.Stopping()
+	b := m.backend
+	return m, func() tea.Msg { b.Interrupt(); return nil }
+}
+
+// latest is now, as far as the screen has heard.
+func (m Model) latest() time.Time {
+	if m.now.IsZero() {
+		return time.Now()
+	}
+	return m.now
+}
+
+// result is what a question to the backend has led to.
+type result struct {
+	then func(Model) (Model, tea.Cmd)
+}
+
+// ask has the backend do something of which only a failure is worth a word.
+func (m Model) ask(f func(context.Context, Backend) error) tea.Cmd {
+	if m.backend == nil {
+		return nil
+	}
+	ctx, b := m.ctx, m.backend
+	return func() tea.Msg {
+		err := f(ctx, b)
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		return result{func(m Model) (Model, tea.Cmd) { return m.say(transcript.Failure, sentence(err, "")), nil }}
+	}
+}
+
+// fetch asks the backend for something and hands it on.
+func fetch[T any](m Model, get func(context.Context, Backend) (T, error), then func(Model, T) (Model, tea.Cmd)) (Model, tea.Cmd) {
+	if m.backend == nil {
+		return m.say(transcript.Info, "Still starting; try again in a moment."), nil
+	}
+	ctx, b := m.ctx, m.backend
+	return m, func() tea.Msg {
+		got, err := get(ctx, b)
+		return result{func(m Model) (Model, tea.Cmd) {
+			if err != nil {
+				return m.say(transcript.Failure, sentence(err, "")), nil
+			}
+			return then(m, got)
+		}}
+	}
+}
+
+// sentence is an error in one sentence, or the words for one that is missing.
+func sentence(err error, otherwise string) string {
+	if err == nil {
+		return otherwise + "."
+	}
+	s := strings.TrimSpace(err.Error())
+	if s == "" {
+		s = otherwise
+	}
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}

@@ -1,0 +1,189 @@
+// Package tui is the chat on a terminal.
+//
+// The root model routes; it decides nothing that a child can decide. Keys go
+// to whoever has the focus, batches of events to all who show them. A child
+// that has something to say returns it, and the root takes it in the same step.
+// What the world has to do, it does behind [Backend]; what it says comes through
+// the [Feed].
+package tui
+
+import (
+	"context"
+	"time"
+
+	"agentx/tui/composer"
+	"agentx/tui/footer"
+	"agentx/tui/status"
+	"agentx/tui/transcript"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Model is the screen.
+type Model struct {
+	ctx     context.Context
+	backend Backend // nil until the world is there
+	feed    *Feed
+	term    terminal
+	prefs   prefs
+	table   table
+
+	width, height int
+	now           time.Time // of the last frame
+
+	open       Opened // without its events
+	transcript transcript.Model
+	status     status.Model
+	footer     footer.Model
+	composer   composer.Model
+	outbox     outbox
+	overlays   overlays
+	draft      draft
+	hint       hint
+}
+
+// newModel returns an empty screen, before there is a world behind it.
+func newModel(ctx context.Context, o Options, term terminal) Model {
+	p := newPrefs(o)
+	table, conflicts := newTable(o.Keys)
+	m := Model{ctx: ctx, feed: o.Feed, term: term, prefs: p, table: table, width: 80, height: 24}
+	m.transcript = transcript.New(transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: true}, p.theme)
+	m.status = status.New(p.ascii)
+	m.footer = footer.New("", 0)
+	m.composer = composer.New(composer.Config{
+		Styles: p.composer(), Prompt: p.prompt(),
+		Placeholder: "Ask anything. ? shows the keys, / the commands",
+		Busy:        "Write the next message; it waits for this answer",
+	}).SetCommands(table.commands())
+	m.outbox = m.outbox.push(o.Prompt)
+	for _, c := range conflicts {
+		m.transcript = m.transcript.Notice(transcript.Warning, c)
+	}
+	return m
+}
+
+// Init waits for events, for the world, and for the terminal to say how it looks.
+func (m Model) Init() tea.Cmd { return tea.Batch(m.feed.next(0, forever), m.prefs.wait()) }
+
+// Update takes one message. Each kind has its own method.
+func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m.update(msg) }
+
+func (m Model) update(msg tea.Msg) (Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return m.press(msg)
+	case tea.PasteMsg:
+		return m.write(msg)
+	case outputs:
+		return m.show(msg)
+	case tea.WindowSizeMsg:
+		return m.resize(msg.Width, msg.Height), nil
+	case answered:
+		return m.answered(msg)
+	case result:
+		return msg.then(m)
+	case tick:
+		return m.tick(msg)
+	}
+	return m.look(msg), nil
+}
+
+// show gives every event to every child that shows events, and asks for more.
+func (m Model) show(out outputs) (Model, tea.Cmd) {
+	m.now = out.at
+	m = m.apply(out)
+	return m, m.feed.next(m.pace())
+}
+
+func (m Model) apply(out outputs) Model {
+	for _, e := range out.events {
+		m.transcript = m.transcript.Apply(e)
+		m.status = m.status.Apply(e)
+		m.footer = m.footer.Apply(e)
+		m.outbox = m.outbox.apply(e)
+	}
+	m.transcript = m.transcript.Advance(out.at)
+	return m
+}
+
+// A frame while text is coming, and a beat of the spinner.
+const (
+	frame = 33 * time.Millisecond
+	beat  = 100 * time.Millisecond
+)
+
+// pace says when to look for events again: while something moves, at its pace,
+// else when there are some.
+func (m Model) pace() (hold, limit time.Duration) {
+	switch {
+	case m.transcript.Typing():
+		return frame, frame
+	case m.status.Active():
+		return frame, beat
+	}
+	return 0, forever
+}
+
+// resize lays the live part out anew; what is in the scrollback is the terminal's.
+// A terminal without a size does not count.
+func (m Model) resize(width, height int) Model {
+	if width <= 0 || height <= 0 {
+		return m
+	}
+	m.width, m.height = width, height
+	m.transcript = m.transcript.SetSize(m.width, m.height)
+	return m.fit()
+}
+
+// fit gives the children their share of the rows.
+func (m Model) fit() Model {
+	room := m.roomBelow()
+	m.composer = m.composer.SetSize(m.width, room)
+	m.overlays = m.overlays.setSize(m.width, room)
+	return m
+}
+
+// write gives a paste to whoever has the focus.
+func (m Model) write(msg tea.PasteMsg) (Model, tea.Cmd) {
+	m = m.wakeUp()
+	if m.overlays.open() {
+		return m.toOverlay(msg)
+	}
+	return m.toComposer(msg)
+}
+
+// toComposer gives a message to the composer and takes what it says.
+func (m Model) toComposer(msg tea.Msg) (Model, tea.Cmd) {
+	var out tea.Msg
+	var cmd tea.Cmd
+	m.composer, out, cmd = m.composer.Update(msg)
+	m, more := m.written(out)
+	m, save := m.keepDraft()
+	return m, tea.Batch(cmd, more, save)
+}
+
+// written takes what the composer said.
+func (m Model) written(out tea.Msg) (Model, tea.Cmd) {
+	switch out := out.(type) {
+	case composer.Submit:
+		return m.submit(out)
+	case composer.Edit:
+		return m.edit("")
+	case composer.Notice:
+		return m.say(transcript.Info, out.Text), nil
+	}
+	return m, nil
+}
+
+// say shows a notice.
+func (m Model) say(k transcript.Kind, sentences ...string) Model {
+	m.transcript = m.transcript.Hurry().Notice(k, sentences...)
+	return m
+}
+
+// wakeUp is what any key does beside its meaning: the typewriter gives way to
+// who writes.
+func (m Model) wakeUp() Model {
+	m.transcript = m.transcript.Hurry()
+	return m
+}
