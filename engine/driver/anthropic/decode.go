@@ -21,6 +21,7 @@ type decoder struct {
 	model string // that was asked for
 
 	frame  frame // the one that is being decoded
+	id     string
 	begun  bool
 	spoke  bool // text has come
 	called bool // a tool has been called
@@ -88,9 +89,11 @@ type usage struct {
 }
 
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
-	d.frame = frame{}
-	if err := json.Unmarshal(f.Data, &d.frame); err != nil && !mistyped(err) {
-		return out, err
+	if !d.frame.scan(f.Data) {
+		d.frame = frame{}
+		if err := json.Unmarshal(f.Data, &d.frame); err != nil && !mistyped(err) {
+			return out, err
+		}
 	}
 	kind := d.frame.Type
 	if kind == "" {
@@ -118,6 +121,56 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	return out, nil
 }
 
+// scan reads an event of the kind that nearly all are: a delta of text. Of any
+// other it reports false.
+func (f *frame) scan(data []byte) bool {
+	*f = frame{}
+	s := wire.Scan(data)
+	for key, ok := s.Enter(); ok; key, ok = s.Field() {
+		switch string(key) {
+		case "type":
+			if string(s.Bytes()) != "content_block_delta" {
+				return false
+			}
+			f.Type = "content_block_delta"
+		case "index":
+			f.Index = s.Int()
+		case "delta":
+			f.scanDelta(&s)
+		default:
+			return false
+		}
+	}
+	return s.Done() && f.Type != ""
+}
+
+func (f *frame) scanDelta(s *wire.Scanner) {
+	d := &f.Delta
+	for key, ok := s.Enter(); ok; key, ok = s.Field() {
+		switch string(key) {
+		case "type":
+			switch string(s.Bytes()) {
+			case "text_delta":
+				d.Type = "text_delta"
+			case "thinking_delta":
+				d.Type = "thinking_delta"
+			case "input_json_delta":
+				d.Type = "input_json_delta"
+			default:
+				s.Fail()
+			}
+		case "text":
+			d.Text = s.String()
+		case "thinking":
+			d.Thinking = s.String()
+		case "partial_json":
+			d.PartialJSON = s.String()
+		default:
+			s.Fail()
+		}
+	}
+}
+
 // mistyped reports whether err is about a field that has another type than it
 // should. The others have been decoded.
 func mistyped(err error) bool {
@@ -128,13 +181,17 @@ func mistyped(err error) bool {
 // End has nothing to say: only the provider can say that the message is whole.
 func (d *decoder) End(out []event.Stream) []event.Stream { return out }
 
-// start begins the message. Gateways have been seen to send it twice.
+// start begins the message. Gateways have been seen to send it twice, and to
+// splice another answer behind a broken one: that is a message of its own.
 func (d *decoder) start(out []event.Stream) []event.Stream {
-	if d.begun {
+	m := d.frame.Message
+	if d.begun && (m.ID == d.id || !d.spoke && !d.called) {
 		return out
 	}
-	d.begun = true
-	m := d.frame.Message
+	d.begun, d.id = true, m.ID
+	d.spoke, d.called = false, false
+	d.usage = event.Usage{}
+	clear(d.blocks)
 	if m.Model == "" {
 		m.Model = d.model
 	}

@@ -44,8 +44,14 @@ type asked struct {
 	Arguments string `json:"arguments_raw"`
 }
 
-// exempt are recordings that both decoders read and that cannot be compared, with the reason.
-var exempt = map[string]string{}
+// exempt are recordings that cannot be compared with what is expected, and why.
+var exempt = map[string]string{
+	"anthropic-sdk-fixture/fixtures-incomplete-partial-json-response.sse":        "the input breaks off: see TestBrokenInput",
+	"anthropic-sdk-fixture/fixtures-refusal-response.sse":                        "has no text; we show the provider's explanation",
+	"vercel-anthropic/fixtures-anthropic-programmatic-tool-calling.1.chunks.sse": "several answers in one file",
+	"vercel-anthropic/fixtures-anthropic-tool-search-bm25.1.chunks.sse":          "several answers in one file",
+	"vercel-anthropic/fixtures-spliced-message-start.chunks.sse":                 "two messages, the first broken off: see TestSplice",
+}
 
 func recordings(t *testing.T, api string) []recording {
 	dir := os.Getenv("AGENTX_RECORDINGS")
@@ -159,7 +165,7 @@ func TestRecordings(t *testing.T) {
 			continue
 		}
 		if why, ok := exempt[r.File]; ok {
-			t.Logf("exempt: %s: %s %s", r.File, why, r.SDK)
+			t.Logf("exempt: %s: %s", r.File, why)
 			continue
 		}
 		decoded++

@@ -104,7 +104,10 @@ type usage struct {
 
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
 	if string(f.Data) == "[DONE]" {
-		return d.stop(out), nil
+		return d.done(out), nil
+	}
+	if plain, ok := scan(f.Data); ok && d.begun {
+		return plain.say(out)
 	}
 	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
@@ -133,11 +136,111 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	return out, nil
 }
 
+// A plain chunk is of the kind that nearly all are: it says or thinks something
+// and no more.
+type plain struct{ text, thought string }
+
+func (p plain) say(out []event.Stream) ([]event.Stream, error) {
+	if p.thought != "" {
+		out = append(out, event.ThinkingDelta{Text: p.thought})
+	}
+	if p.text != "" {
+		out = append(out, event.TextDelta{Text: p.text})
+	}
+	if p == (plain{}) {
+		return out, wire.Ping
+	}
+	return out, nil
+}
+
+// scan reads a plain chunk. Of any other it reports false.
+func scan(data []byte) (p plain, ok bool) {
+	s := wire.Scan(data)
+	for key, ok := s.Enter(); ok; key, ok = s.Field() {
+		switch string(key) {
+		case "choices":
+			p.choices(&s)
+		case "usage", "error", "x_groq":
+			notNull(&s)
+		case "id", "object", "created", "model", "service_tier", "system_fingerprint", "provider", "obfuscation", "p":
+			s.Skip()
+		default:
+			return p, false
+		}
+	}
+	return p, s.Done()
+}
+
+// notNull gives up where there is something.
+func notNull(s *wire.Scanner) {
+	if !s.Null() {
+		s.Fail()
+	}
+}
+
+func (p *plain) choices(s *wire.Scanner) {
+	n := 0
+	for ok := s.EnterList(); ok; ok = s.Item() {
+		if n++; n > 1 {
+			s.Fail()
+		}
+		for key, ok := s.Enter(); ok; key, ok = s.Field() {
+			switch string(key) {
+			case "delta":
+				p.delta(s)
+			case "finish_reason":
+				notNull(s)
+			case "index", "logprobs", "native_finish_reason", "seed", "token_ids", "content_filter_results":
+				s.Skip()
+			default:
+				s.Fail()
+			}
+		}
+	}
+	if n == 0 {
+		s.Fail()
+	}
+}
+
+func (p *plain) delta(s *wire.Scanner) {
+	for key, ok := s.Enter(); ok; key, ok = s.Field() {
+		switch string(key) {
+		case "content":
+			if !s.Null() {
+				p.text = s.String()
+			}
+		case "reasoning_content", "reasoning":
+			if p.thought != "" {
+				s.Skip() // the same again
+			} else if !s.Null() {
+				p.thought = s.String()
+			}
+		case "role", "token_id", "channel":
+			s.Skip()
+		case "refusal", "tool_calls", "function_call":
+			notNull(s)
+		default:
+			s.Fail()
+		}
+	}
+}
+
 // mistyped reports whether err is about a field that has another type than it
 // should. The others have been decoded.
 func mistyped(err error) bool {
 	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	return ok
+}
+
+// done ends the message, also where the server never said why.
+func (d *decoder) done(out []event.Stream) []event.Stream {
+	if !d.begun {
+		return d.count(out)
+	}
+	if d.finish == "" {
+		d.finish = "stop"
+	}
+	return d.stop(out)
 }
 
 // End accepts a stream without its last line where the server had said why the
@@ -382,12 +485,8 @@ func (d *decoder) count(out []event.Stream) []event.Stream {
 	return append(out, event.MessageDelta{Usage: fresh})
 }
 
-// stop closes the calls, counts, and ends the message. A stream that says it is
-// done without ever having said why is not whole.
+// stop closes the calls, counts, and ends the message.
 func (d *decoder) stop(out []event.Stream) []event.Stream {
-	if d.finish == "" {
-		return d.count(out)
-	}
 	if !d.begun {
 		out = d.begin(out)
 	}
