@@ -10,6 +10,7 @@ import (
 // tell a transition from its continuation.
 type activity struct {
 	kind  kind
+	asked bool // a turn has begun and not had its conversation_end
 	ended bool // the turn has had its conversation_end
 	calls calls
 	names list[waiting] // tools that are at work
@@ -34,14 +35,18 @@ const (
 //	interrupted       conversation_interrupted, conversation_end
 //	error_received    error_occurred, conversation_end
 //	message_stop      conversation_end, unless it stops for a tool
+//	user_message      conversation_end, where it replaces a turn
 //
 // A turn has exactly one conversation_end. Seeds: stateEventProcessor.
 func transition(a activity, _ time.Time, in event.Data) (activity, []event.State) {
 	switch in := in.(type) {
 	case event.UserMessage:
-		return activity{}, nil
+		if a.asked {
+			return activity{asked: true}, []event.State{event.ConversationEnd{Reason: event.EndInterrupted}}
+		}
+		return activity{asked: true}, nil
 	case event.MessageStart:
-		return activity{names: a.names}, []event.State{event.ConversationStart{MessageID: in.MessageID}}
+		return activity{asked: a.asked, names: a.names}, []event.State{event.ConversationStart{MessageID: in.MessageID}}
 	case event.ThinkingDelta:
 		return a.become(thinking, event.ConversationThinking{})
 	case event.TextDelta:
@@ -105,5 +110,5 @@ func (a activity) end(why event.EndReason, cause ...event.State) (activity, []ev
 	if a.ended {
 		return a, cause
 	}
-	return activity{ended: true}, append(cause, event.ConversationEnd{Reason: why})
+	return activity{ended: true, names: a.names}, append(cause, event.ConversationEnd{Reason: why})
 }

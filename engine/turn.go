@@ -8,7 +8,9 @@ import (
 
 // A turn is a question that has not been fully answered.
 type turn struct {
-	message string // id of the user's message; empty between turns
+	asked   bool               // false between turns
+	message string             // id of the user's message
+	next    *event.UserMessage // what replaces the turn, for as long as its end has not been told
 	began   time.Time
 	first   time.Time // when the first token came
 
@@ -21,7 +23,7 @@ type turn struct {
 	messages int
 }
 
-func (t turn) open() bool { return t.message != "" }
+func (t turn) open() bool { return t.asked }
 
 // track measures a turn from the user's message to the end of the reply. It
 // counts calls and messages from the message events, and closes with the
@@ -55,22 +57,31 @@ func track(price Pricer) func(turn, time.Time, event.Data) (turn, []event.Turn) 
 		case event.AssistantMessage:
 			t.messages++
 		case event.ConversationEnd:
-			return turn{}, []event.Turn{t.response(at)}
+			return t.end(at)
 		}
 		return t, nil
 	}
 }
 
-// begin opens a turn. One that is still open is closed first.
+// begin opens a turn. While another is open it waits for the end of that.
 func (t turn) begin(at time.Time, in event.UserMessage) (turn, []event.Turn) {
-	var outs []event.Turn
 	if t.open() {
-		t.stop = event.StopOther
-		outs = append(outs, t.response(at))
+		t.next, t.stop = &in, event.StopOther
+		return t, nil
 	}
-	return turn{message: in.ID, began: at}, append(outs, event.TurnRequest{
+	return turn{asked: true, message: in.ID, began: at}, []event.Turn{event.TurnRequest{
 		TurnID: turnID(in.ID), MessageID: in.ID, Content: in.Content, Timestamp: event.MillisOf(at),
-	})
+	}}
+}
+
+// end closes the turn, and opens the one that replaces it.
+func (t turn) end(at time.Time) (turn, []event.Turn) {
+	outs := []event.Turn{t.response(at)}
+	if t.next == nil {
+		return turn{}, outs
+	}
+	next, opened := turn{}.begin(at, *t.next)
+	return next, append(outs, opened...)
 }
 
 // turnID is derived, so that a replay gives the same bytes.
