@@ -339,7 +339,7 @@ func (d *Doc) close(depth int) {
 		l.close(d)
 	}
 	for len(d.open) > depth {
-		if last := d.open[len(d.open)-1]; !last.quote && !last.shown && !last.filled {
+		if last := d.open[len(d.open)-1]; !last.quote && !last.shown {
 			d.put(true, last.blank, "")
 		}
 		d.open = d.open[:len(d.open)-1]

@@ -1,0 +1,175 @@
+package markdown
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentx/tui/text"
+	"agentx/tui/theme"
+)
+
+// What a model may say to harm a terminal or its reader, and what is shown of it.
+func TestHostileText(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     []string
+	}{
+		{"an entity that is an escape", "a &#27;]52;c;eA==&#7; b", []string{"a ␛]52;c;eA==␇ b"}},
+		{"in hexadecimal", "a &#x1b;[2J &#x9b;2J", []string{"a ␛[2J ›2J"}}, // 9b is a quotation mark in HTML
+		{"as a byte", "a \u009b2J `\u009d0;t\u009c`", []string{`a \x9b2J ` + "`" + `\x9d0;t\x9c` + "`"}},
+		{"an escaped ampersand", "a &amp;#27; b", []string{"a &#27; b"}},
+		{"a bidi entity", "x &#x202e; y", []string{"x <U+202E> y"}},
+		{"in code", "`a &#27; \x1b[2J`", []string{"`a &#27; ␛[2J`"}},
+		{"in a fence", "```go\nx := \"\x1b]0;t\x07\"\n```", []string{"  x := \"␛]0;t␇\""}},
+		{"as a language", "```\x1b[2J\nx\n```", []string{"  x"}},
+		{"javascript", "[run](javascript:alert)", []string{"run (javascript:alert)"}},
+		{"a link that lies", "[https://bank.example](https://evil.example/x)", []string{"https://bank.example (https://evil.example/x)"}},
+		{"a link that says so", "[https://a.example/x](https://a.example/x)", []string{"https://a.example/x"}},
+		{"a target with an escape", "[x](<http://h/&#27;]8;;>)", []string{"x (http://h/␛]8;;)"}},
+		{"a target with a password", "[x](https://bank.example@evil.example/)", []string{"x (https://bank.example@evil.example/)"}},
+		{"a file", "<file:///etc/passwd>", []string{"file:///etc/passwd"}},
+		{"an image is not fetched", "![cat](https://h.example/c.png?secret=1)", []string{"[image: cat, h.example]"}},
+		{"a picture of data", "![](data:image/png;base64,AAAA)", []string{"[image: data:image/png;base64,AAAA]"}},
+		{"HTML", "<script>alert(1)</script>", []string{"<script>alert(1)</script>"}},
+		{"a comment is not hidden", "a <!-- do evil --> b", []string{"a <!-- do evil --> b"}},
+		{"shift out", "a \x0eb\x0f c", []string{"a ␎b␏ c"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := Render(c.in, 100, theme.Plain())
+			if got := plain(lines); !slices.Equal(got, c.want) {
+				t.Errorf("Render(%q) = %q, want %q", c.in, got, c.want)
+			}
+			for _, line := range lines {
+				check(t, line, 100)
+			}
+		})
+	}
+}
+
+func TestLinksThatAreTooLong(t *testing.T) {
+	target := "https://h.example/" + strings.Repeat("x", maxLink)
+	lines := Render("[go]("+target+")", 100, theme.Dark())
+	if s := strings.Join(lines, ""); strings.Contains(s, linkOpen) || !strings.Contains(s, "https://h.example/xxx") {
+		t.Errorf("a target of %d bytes is drawn as %q", len(target), s)
+	}
+}
+
+// Texts that make parsers and glamour slow or deep. glamour alone takes half a minute for the first.
+func TestBombs(t *testing.T) {
+	for name, src := range map[string]string{
+		"quotes":        strings.Repeat("> ", 1000) + "x",
+		"quotes, lines": strings.Repeat(strings.Repeat(">", 100)+" x\n", 100),
+		"lists":         strings.Repeat("- ", 5000) + "x",
+		"nested lists":  nested(200),
+		"stars":         strings.Repeat("*a ", 20000),
+		"stars, closed": strings.Repeat("*a **", 20000),
+		"unders":        strings.Repeat("_a __b ", 10000),
+		"brackets":      strings.Repeat("[", 50000),
+		"links":         strings.Repeat("[a](", 20000),
+		"images":        strings.Repeat("![", 30000),
+		"angles":        strings.Repeat("<a ", 20000),
+		"entities":      strings.Repeat("&", 50000),
+		"backticks":     ticks(300),
+		"columns":       strings.Repeat("|a", 2000) + "|\n" + strings.Repeat("|-", 2000) + "|\n" + strings.Repeat("|b", 2000),
+		"rows":          "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", 5000),
+		"one line":      strings.Repeat("x", 100000),
+		"no spaces":     strings.Repeat("世", 30000),
+		"code, no end":  "```go\n" + strings.Repeat("x", 100000),
+		"code stack":    "```go\n" + strings.Repeat(strings.Repeat("({[", 100)+"\n", 100),
+		"code quotes":   "```bash\n" + strings.Repeat("echo \"$(\n", 2000),
+		"definitions":   strings.Repeat("[a]: http://h/\n", 4000),
+		"many defined":  definitions(5000),
+		"heading":       "# " + strings.Repeat("*a ", 30000),
+		"blank lines":   strings.Repeat("\n", 100000),
+		"code blanks":   "    x\n" + strings.Repeat("\n", 50000) + "    y",
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			d := New(80, theme.Dark())
+			worst := time.Duration(0)
+			for i := 0; i < len(src); i += 500 {
+				from := time.Now()
+				d.Append(src[i:min(len(src), i+500)])
+				for _, line := range append(d.Take(), d.Tail(40)...) {
+					check(t, line, 80)
+				}
+				worst = max(worst, time.Since(from))
+			}
+			d.Close()
+			for _, line := range d.Take() {
+				check(t, line, 80)
+			}
+			t.Logf("%v in all, %v at worst", time.Since(began), worst)
+			if worst > 500*time.Millisecond {
+				t.Errorf("one delta takes %v", worst)
+			}
+		})
+	}
+}
+
+func nested(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat("  ", i) + "- x\n")
+	}
+	return b.String()
+}
+
+func ticks(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat("`", i+1) + " ")
+	}
+	return b.String()
+}
+
+func definitions(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("[a" + strings.Repeat("b", i%50) + string(rune('a'+i%26)) + "]: http://h/\n\n[ab]\n\n")
+	}
+	return b.String()
+}
+
+// Whatever comes, in whatever pieces, at whatever width: nothing but styles and links gets out, no line is too wide, and the pieces look
+// like the whole.
+func FuzzDoc(f *testing.F) {
+	f.Add("# a\n\n- b **c**\n\n```go\nx\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n", byte(3), byte(40))
+	f.Add("> - 1. &#27;[2J [x](javascript:y) <http://h>\n> ```\n> \x1b\n", byte(1), byte(1))
+	f.Add("世界 👩\u200d👩\u200d👧 e\u0301\u0301 \u202e\n\n```python\n'''\nx\n'''\n", byte(7), byte(5))
+	f.Add("a\n===\n\n[l]: http://h\n\n[l] ![i](j) `c\n\n<div>\n*", byte(2), byte(200))
+	f.Fuzz(func(t *testing.T, src string, step, width byte) {
+		if len(src) > 3000 {
+			return
+		}
+		began := time.Now()
+		defer func() {
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("takes %v", took)
+			}
+		}()
+		w := int(width) + 1
+		d := New(w, theme.Dark())
+		var got []string
+		for i := 0; i < len(src); i += int(step) + 1 {
+			d.Append(src[i:min(len(src), i+int(step)+1)])
+			got = append(got, d.Take()...)
+			for _, line := range d.Tail(20) {
+				check(t, line, w)
+			}
+		}
+		d.Close()
+		got = append(got, d.Take()...)
+		for _, line := range got {
+			check(t, line, w)
+		}
+		whole := New(w, theme.Dark())
+		whole.Append(text.Clean(src))
+		whole.Close()
+		if want := whole.Take(); !slices.Equal(got, want) {
+			t.Errorf("in pieces:\n%q\nwhole:\n%q", got, want)
+		}
+	})
+}
