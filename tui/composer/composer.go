@@ -26,6 +26,7 @@ type Styles struct {
 type Config struct {
 	Styles      Styles
 	Prompt      string           // before the first row; "› " when empty
+	ASCII       bool             // marks in ASCII alone
 	Placeholder string           // shown while there is no text
 	Busy        string           // shown instead while an answer runs
 	MaxRows     int              // rows of text before it scrolls; 10 when zero
@@ -91,7 +92,7 @@ type Model struct {
 // New returns an empty composer that is 80 columns wide and has the focus.
 func New(c Config) Model {
 	if c.Prompt == "" {
-		c.Prompt = "› "
+		c.Prompt = c.mark("› ", "> ")
 	}
 	if c.MaxRows <= 0 {
 		c.MaxRows = 10
@@ -100,6 +101,14 @@ func New(c Config) Model {
 		c.Now = time.Now
 	}
 	return Model{config: c, width: 80, height: 24, goal: -1}.lay()
+}
+
+// mark is one of two marks: the fair one, or the one that every terminal has.
+func (c Config) mark(fair, ascii string) string {
+	if c.ASCII {
+		return ascii
+	}
+	return fair
 }
 
 // SetSize gives the columns and the most lines that View may take, suggestions included.

@@ -160,6 +160,7 @@ func enter(key string) bool { return strings.HasSuffix(key, "enter") || key == "
 func (m Model) enter(key string) (Model, tea.Msg) {
 	switch {
 	case key != "enter":
+		m.last = other // a line is a step of undo
 		return m.write("\n", true), nil
 	case m.buf.at > 0 && m.buf.line[m.buf.at-1] == '\\':
 		m = m.save(other)

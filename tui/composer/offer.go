@@ -206,7 +206,7 @@ func (m Model) offerRow(c Command, wide int, chosen bool) string {
 	sign := m.offer.word[:1]
 	mark, style := "  "+sign, m.config.Styles.Name
 	if chosen {
-		mark, style = "› "+sign, m.config.Styles.Chosen
+		mark, style = m.config.mark("› ", "> ")+sign, m.config.Styles.Chosen
 	}
 	name := text.Line(c.Name)
 	left := text.Truncate(mark+name+strings.Repeat(" ", wide-text.Width(name)), m.width)

@@ -28,26 +28,26 @@ type chips struct {
 	bytes int
 }
 
-// fold keeps s and returns what stands for it in a line.
-func (c chips) fold(s, verb string) (chips, string) {
+// fold keeps s and returns what stands for it in a line, shown as label.
+func (c chips) fold(s, label string) (chips, string) {
 	texts := maps.Clone(c.texts)
 	if texts == nil {
 		texts = map[int]string{}
 	}
 	id := c.next
 	texts[id] = s
-	mark := string(chipOpen) + strconv.Itoa(id) + string(chipSplit) + label(s, verb) + string(chipClose)
+	mark := string(chipOpen) + strconv.Itoa(id) + string(chipSplit) + label + string(chipClose)
 	return chips{texts, id + 1, c.bytes + len(s)}, mark
 }
 
-// label is what a chip shows.
-func label(s, verb string) string {
+// label is what a chip shows: [pasted 1,234 lines · 56 kB].
+func (m Model) label(s, verb string) string {
 	n := strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
 	noun := "lines"
 	if n == 1 {
 		noun = "line"
 	}
-	return fmt.Sprintf("[%s %s %s · %s]", verb, humanize.Comma(int64(n)), noun, humanize.Bytes(uint64(len(s))))
+	return fmt.Sprintf("[%s %s %s%s%s]", verb, humanize.Comma(int64(n)), noun, m.config.mark(" · ", ", "), humanize.Bytes(uint64(len(s))))
 }
 
 // unfold puts the folded texts back into s.
@@ -131,7 +131,7 @@ func (m Model) paste(s string) (Model, tea.Msg) {
 	m = m.save(other)
 	if big(s) {
 		m = m.shed()
-		m.chips, s = m.chips.fold(s, "pasted")
+		m.chips, s = m.chips.fold(s, m.label(s, "pasted"))
 	}
 	m.buf = m.buf.insert(s, false)
 	return m.settle(), nil
@@ -166,12 +166,12 @@ func (m Model) fill(s string) Model {
 	m = m.shed()
 	m.buf = buffer{}
 	if len(s) > maxInline {
-		m.chips, s = m.chips.fold(s, "text of")
+		m.chips, s = m.chips.fold(s, m.label(s, "text of"))
 	} else if len(s) > maxLine {
 		all := strings.Split(s, "\n")
 		for i, line := range all {
 			if len(line) > maxLine {
-				m.chips, all[i] = m.chips.fold(line, "text of")
+				m.chips, all[i] = m.chips.fold(line, m.label(line, "text of"))
 			}
 		}
 		s = strings.Join(all, "\n")

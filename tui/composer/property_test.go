@@ -2,6 +2,7 @@ package composer_test
 
 import (
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -380,4 +381,97 @@ func FuzzUpdate(f *testing.F) {
 		s.press("<up><ctrl+left><ctrl+k><ctrl+y><ctrl+_>" + script)
 		check(t, s.model)
 	})
+}
+
+// TestPastesAreLetGo: pastes that only undo and kills still hold do not fill the memory.
+func TestPastesAreLetGo(t *testing.T) {
+	s := newScreen(composer.Config{})
+	var last string
+	for i := range 12 {
+		last = strings.Repeat(string(rune('a'+i))+"23456789\n", 900_000)
+		s.press("<ctrl+u>")
+		s.paste(last)
+	}
+	runtime.GC()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	if mb := mem.HeapAlloc >> 20; mb > 70 {
+		t.Errorf("after twelve pastes of 9 MB, of which one is left, the heap holds %d MB", mb)
+	}
+	s.press("<enter>")
+	if got := s.outs[len(s.outs)-1].(composer.Submit).Text; got != last {
+		t.Errorf("the last paste went out as %d bytes, want %d", len(got), len(last))
+	}
+}
+
+// TestYankAfterSubmit: what was cut out, a folded paste too, survives the message that is sent in between.
+func TestYankAfterSubmit(t *testing.T) {
+	s := newScreen(composer.Config{})
+	s.press("see ")
+	s.paste(strings.Repeat("line\n", 20))
+	s.press("<ctrl+u>other<enter><ctrl+y>")
+	if want := "see " + strings.Repeat("line\n", 20); s.model.Text() != want {
+		t.Errorf("Text() = %q, want %q", s.model.Text(), want)
+	}
+}
+
+// TestUndoEnds: undo goes back a thousand steps at least, and its memory has an end.
+func TestUndoEnds(t *testing.T) {
+	s := newScreen(composer.Config{})
+	s.press(strings.Repeat("a<shift+enter>", 3000))
+	steps := 0
+	for was := s.model.Changed(); ; steps++ {
+		s.press("<ctrl+_>")
+		if s.model.Changed() == was {
+			break
+		}
+		was = s.model.Changed()
+	}
+	if steps < 1000 || steps > 2001 {
+		t.Errorf("undo went back %d steps, want 1000 to 2001", steps)
+	}
+}
+
+// TestBlur: without the focus no key is taken and no caret shown.
+func TestBlur(t *testing.T) {
+	s := newScreen(composer.Config{})
+	s.model = s.model.Blur()
+	before := s.model.Changed()
+	s.press("x")
+	if s.model.Focused() || s.model.Text() != "" || s.model.Cursor() != nil || s.model.Changed() != before {
+		t.Errorf("a blurred composer took a key: %q", s.model.Text())
+	}
+	s.model = s.model.Focus()
+	if s.press("x"); s.model.Text() != "x" || s.model.Cursor() == nil || s.model.Changed() == before {
+		t.Errorf("a focused composer took no key")
+	}
+}
+
+// TestPastedSlashStaysText: kept in the history and recalled, it is still no command.
+func TestPastedSlashStaysText(t *testing.T) {
+	s := newScreen(composer.Config{})
+	s.paste("/quit")
+	s.press("<enter>")
+	s.model = s.model.SetHistory([]string{s.outs[0].(composer.Submit).Entry()})
+	if s.press("<up><enter>"); s.outs[1].(composer.Submit).Slash {
+		t.Error("a pasted slash word has become a command by way of the history")
+	}
+	s.press("/quit<enter>")
+	s.model = s.model.SetHistory([]string{s.outs[2].(composer.Submit).Entry()})
+	if s.press("<up><enter>"); !s.outs[3].(composer.Submit).Slash {
+		t.Error("a typed slash word is no command when it is recalled")
+	}
+}
+
+// TestASCII: a terminal that has nothing else gets no mark that it cannot show.
+func TestASCII(t *testing.T) {
+	s := newScreen(composer.Config{ASCII: true})
+	s.model = s.model.SetCommands(commands()).SetSize(40, 6)
+	for _, script := range []string{"", "/s<down>", "<ctrl+u>1<ctrl+j>2<ctrl+j>3<ctrl+j>4<ctrl+j>5<ctrl+j>6<ctrl+j>7", "<up><up><up><up>", "<ctrl+r>"} {
+		s.press(script)
+		s.paste(strings.Repeat("line\n", 12))
+		if view := s.model.View(); strings.ContainsFunc(view, func(r rune) bool { return r > unicode.MaxASCII }) {
+			t.Errorf("after %q the view is\n%s", script, view)
+		}
+	}
 }

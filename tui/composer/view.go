@@ -219,9 +219,9 @@ func (m Model) mark(i int) string {
 	case i == 0 && m.frame.first:
 		return m.config.Styles.Prompt.Render(m.config.Prompt)
 	case i == 0:
-		return m.config.Styles.Prompt.Render("↑" + strings.Repeat(" ", n-1))
+		return m.config.Styles.Prompt.Render(m.config.mark("↑", "^") + strings.Repeat(" ", n-1))
 	case i == len(m.frame.rows)-1 && m.frame.more:
-		return m.config.Styles.Prompt.Render("↓" + strings.Repeat(" ", n-1))
+		return m.config.Styles.Prompt.Render(m.config.mark("↓", "v") + strings.Repeat(" ", n-1))
 	}
 	return strings.Repeat(" ", n)
 }

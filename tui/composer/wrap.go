@@ -11,20 +11,19 @@ func wrap(line string, width int) []int {
 	var row, col int          // where this row begins, and its width so far
 	var brk, brkCol, held int // the last place to break, its column, and the place before it
 	for i := 0; i < len(line); {
-		c := cellAt(line[i:])
-		n := len(c.text)
-		if c.space() {
-			i, col = i+n, col+c.width
+		g := glyphAt(line[i:])
+		if g.space {
+			i, col = i+g.bytes, col+g.width
 			held, brk, brkCol = brk, i, col
 			continue
 		}
-		w, wide := min(c.width, width), c.width > 1
+		w, wide := min(g.width, width), g.width > 1
 		switch {
-		case closing(c.text) && brk == i && i > row && !spaceBefore(line, i):
-			brk = held
-			brkCol = columns(line[row:max(row, brk)])
-		case wide && i > row && !closing(c.text):
+		case !wide || i == row:
+		case !closing(line[i : i+g.bytes]):
 			brk, brkCol = i, col
+		case brk == i && !spaceBefore(line, i):
+			brk, brkCol = held, columns(line[row:max(row, held)])
 		}
 		for col+w > width && i > row {
 			if brk > row {
@@ -35,12 +34,27 @@ func wrap(line string, width int) []int {
 			rows = append(rows, row)
 			brk, brkCol, held = row, 0, row
 		}
-		i, col = i+n, col+w
+		i, col = i+g.bytes, col+w
 		if wide {
 			held, brk, brkCol = brk, i, col
 		}
 	}
 	return rows
+}
+
+// glyph is what wrapping needs to know of a cell.
+type glyph struct {
+	bytes, width int
+	space        bool
+}
+
+// glyphAt is the first of s, which is not empty; for ASCII it is quick.
+func glyphAt(s string) glyph {
+	if plain(s) {
+		return glyph{1, 1, s[0] == ' '}
+	}
+	c := cellAt(s)
+	return glyph{len(c.text), c.width, c.space()}
 }
 
 func spaceBefore(line string, i int) bool { return line[i-1] == ' ' || line[i-1] == '\t' }
@@ -54,8 +68,8 @@ func closing(c string) bool {
 func columns(s string) int {
 	col := 0
 	for s != "" {
-		c := cellAt(s)
-		col, s = col+c.width, s[len(c.text):]
+		g := glyphAt(s)
+		col, s = col+g.width, s[g.bytes:]
 	}
 	return col
 }

@@ -26,6 +26,7 @@ type Styles struct {
 type Config struct {
 	Styles Styles
 	Plain  bool             // no bar, for screen readers
+	ASCII  bool             // marks in ASCII alone
 	Now    func() time.Time // time.Now when nil
 }
 
@@ -144,6 +145,14 @@ func (c Config) open(q question) Model {
 		c.Now = time.Now
 	}
 	return Model{config: c, question: q}.SetSize(80, 24)
+}
+
+// mark is one of two marks: the fair one, or the one that every terminal has.
+func (c Config) mark(fair, ascii string) string {
+	if c.ASCII {
+		return ascii
+	}
+	return fair
 }
 
 // ID is the question's.

@@ -242,6 +242,19 @@ func TestAnyKeys(t *testing.T) {
 	})
 }
 
+// TestASCII: a terminal that has nothing else gets no mark that it cannot show.
+func TestASCII(t *testing.T) {
+	c := dialog.Config{ASCII: true}
+	ask := remove()
+	ask.Body = strings.Repeat("line\n", 20)
+	for _, m := range []dialog.Model{c.Confirm(ask), c.Text(help()), c.Prompt(dialog.Prompt{Value: "key", Secret: true})} {
+		m, _, _ = m.SetSize(60, 6).Update(keys("<down>")[0])
+		if view := m.View(); strings.ContainsFunc(view, func(r rune) bool { return r > unicode.MaxASCII }) {
+			t.Errorf("the view is\n%s", view)
+		}
+	}
+}
+
 // TestLongBody: what is too long to show is left out, and that is said.
 func TestLongBody(t *testing.T) {
 	m := dialog.Config{}.Text(dialog.Text{Body: strings.Repeat("a line of forty characters or nearly so\n", 10_000)})

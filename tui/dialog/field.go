@@ -103,11 +103,12 @@ func (f field) wordRight() int {
 	return i
 }
 
-// view is what of the line fits into width columns around the caret, and the caret's column in it.
-func (f field) view(width int, secret bool) (string, int) {
+// view is what of the line fits into width columns around the caret, and the
+// caret's column in it. Hide is drawn in place of each character, if there is one.
+func (f field) view(width int, hide string) (string, int) {
 	shown := func(c string) string {
-		if secret {
-			return "•"
+		if hide != "" {
+			return hide
 		}
 		return text.Truncate(c, max(width, 1))
 	}

@@ -109,7 +109,7 @@ func (m Model) foot() []string {
 	case asking:
 		out = m.choices()
 	case writing:
-		s, _ := m.field.view(m.inner()-1, m.question.prompt.Secret)
+		s, _ := m.line()
 		out = []string{st.Input.Inline(true).Render(s)}
 	}
 	if help := m.help(); help != "" && m.height > 4 {
@@ -121,17 +121,27 @@ func (m Model) foot() []string {
 	return out
 }
 
+// line is what of the prompt's line is shown, and the caret's column in it.
+func (m Model) line() (string, int) {
+	hide := ""
+	if m.question.prompt.Secret {
+		hide = m.config.mark("•", "*")
+	}
+	return m.field.view(m.inner()-1, hide)
+}
+
 func (m Model) help() string {
+	dot := m.config.mark(" · ", ", ")
 	switch m.question.kind {
 	case asking:
 		if m.question.confirm.Twice {
-			return "letter, then enter · esc cancels"
+			return "letter, then enter" + dot + "esc cancels"
 		}
 		return "esc cancels"
 	case writing:
-		return "enter saves · esc cancels"
+		return "enter saves" + dot + "esc cancels"
 	}
-	return "↑↓ scroll · esc closes"
+	return m.config.mark("↑↓", "up/down") + " scroll" + dot + "esc closes"
 }
 
 // choices stand side by side where they fit, else one under another, and in a low window as their letters alone.
@@ -176,7 +186,7 @@ func (m Model) choice(i int, c Choice) (string, int) {
 		style = st.Danger
 	}
 	if i == m.marked {
-		mark, style = "› ", st.Chosen
+		mark, style = m.config.mark("› ", "> "), st.Chosen
 	}
 	key := text.Line(c.Letter)
 	s := text.Truncate(strings.TrimRight(mark+"["+key+"] "+text.Line(c.Label), " "), m.inner())
@@ -203,9 +213,9 @@ func (m Model) draw(l line, i, room int) string {
 	more := ""
 	switch {
 	case i == room-1 && m.top+room < len(m.body):
-		more = "↓"
+		more = m.config.mark("↓", "v")
 	case i == 0 && m.top > 0:
-		more = "↑"
+		more = m.config.mark("↑", "^")
 	}
 	if more == "" || m.inner() < 3 {
 		return render(st.Key, l.left) + render(st.Body, l.right)
@@ -230,7 +240,7 @@ func (m Model) Height() int { return len(m.lines()) }
 func (m Model) View() string {
 	all := m.lines()
 	if m.bar() > 0 {
-		bar := m.config.Styles.Frame.Inline(true).Render("┃") + " "
+		bar := m.config.Styles.Frame.Inline(true).Render(m.config.mark("┃", "|")) + " "
 		for i := range all {
 			all[i] = bar + all[i]
 		}
@@ -243,6 +253,6 @@ func (m Model) Cursor() *tea.Cursor {
 	if m.question.kind != writing {
 		return nil
 	}
-	_, x := m.field.view(m.inner()-1, m.question.prompt.Secret)
+	_, x := m.line()
 	return tea.NewCursor(min(m.bar()+x, m.width-1), len(m.head())+m.room())
 }

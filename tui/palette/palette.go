@@ -43,6 +43,7 @@ type Action struct {
 type Config struct {
 	Styles  Styles
 	Title   string
+	ASCII   bool     // marks in ASCII alone
 	Prompt  string   // before the filter; "› " when empty
 	Enter   string   // what Enter does, one word for the last line; "open" when empty
 	Empty   string   // shown when there are no items at all: say what to do
@@ -77,12 +78,20 @@ type Model struct {
 // New returns a palette of items, 80 columns by 12 lines.
 func New(c Config, items []Item) Model {
 	if c.Prompt == "" {
-		c.Prompt = "› "
+		c.Prompt = c.mark("› ", "> ")
 	}
 	if c.Enter == "" {
 		c.Enter = "open"
 	}
 	return Model{config: c, width: 80, height: 12}.SetItems(items)
+}
+
+// mark is one of two marks: the fair one, or the one that every terminal has.
+func (c Config) mark(fair, ascii string) string {
+	if c.ASCII {
+		return ascii
+	}
+	return fair
 }
 
 // SetSize gives the columns and the most lines that View may take.

@@ -145,6 +145,14 @@ func TestBestFirst(t *testing.T) {
 	}
 }
 
+// TestASCII: a terminal that has nothing else gets no mark that it cannot show.
+func TestASCII(t *testing.T) {
+	m := palette.New(palette.Config{Title: "Models", ASCII: true, Actions: actions()}, models()[:3]).SetSize(120, 10)
+	if view := m.View(); strings.ContainsFunc(view, func(r rune) bool { return r > unicode.MaxASCII }) {
+		t.Errorf("the view is\n%s", view)
+	}
+}
+
 // TestSelectionStays: new items do not take the mark away from the one it is on.
 func TestSelectionStays(t *testing.T) {
 	m := palette.New(palette.Config{}, models())

@@ -154,7 +154,7 @@ func (m Model) row(i int) string {
 	f, st := m.found[i], m.config.Styles
 	mark, base, detail, hintStyle := "  ", st.Item, st.Detail, st.Hint
 	if i == m.at {
-		mark, base = "› ", st.Chosen
+		mark, base = m.config.mark("› ", "> "), st.Chosen
 		detail, hintStyle = st.Detail.Inherit(base), st.Hint.Inherit(base) // its ground goes over the whole width
 	}
 	if m.width < 4 {
@@ -222,11 +222,11 @@ func render(st lipgloss.Style, s string) string {
 
 // help names the keys.
 func (m Model) help() string {
-	parts := []string{"↑↓ choose", "enter " + m.config.Enter}
+	parts := []string{m.config.mark("↑↓", "up/down") + " choose", "enter " + m.config.Enter}
 	for _, a := range m.config.Actions {
 		if a.Help != "" && (a.Key != "space" || m.filter == "") {
 			parts = append(parts, a.Key+" "+a.Help)
 		}
 	}
-	return text.Line(strings.Join(append(parts, "esc close"), " · "))
+	return text.Line(strings.Join(append(parts, "esc close"), m.config.mark(" · ", ", ")))
 }
