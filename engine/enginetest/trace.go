@@ -174,8 +174,15 @@ func (tr Trace) Compare(t testing.TB, got []event.Event, update bool) {
 	}
 }
 
+// T is as much of a test as is needed here; a property of package rapid has it
+// too.
+type T interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // Lines writes events as JSON, one a line.
-func Lines(t testing.TB, events []event.Event) []byte {
+func Lines(t T, events []event.Event) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, e := range events {
