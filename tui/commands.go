@@ -21,7 +21,7 @@ func (m Model) openPalette() (Model, tea.Cmd) {
 		if a.name == "palette" || a.name == "cancel" {
 			continue
 		}
-		list = append(list, palette.Item{ID: a.name, Title: a.name, Detail: a.help, Hint: a.hintOf()})
+		list = append(list, palette.Item{ID: a.name, Title: fmt.Sprintf("%-9s", a.name), Detail: a.help, Hint: a.hintOf()})
 	}
 	return m.choose(palette.Config{Title: "Commands", NoMatch: "No such command."}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 		chosen, ok := out.(palette.Chosen)

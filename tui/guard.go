@@ -26,6 +26,11 @@ func (c *console) watch(ctx context.Context) <-chan os.Signal {
 	signal.Notify(other, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
 	go func() { // ends with ctx
 		defer signal.Stop(other)
+		select {
+		case <-c.ready:
+		case <-ctx.Done():
+			return
+		}
 		for {
 			select {
 			case <-ctx.Done():

@@ -30,8 +30,8 @@ func (m Model) live() ([]string, *screen.Point) {
 	above := m.transcript.Tail(room-1, m.beat())
 	lines := make([]string, 0, len(above)+len(middle)+len(below)+2)
 	lines = append(lines, above...)
-	if len(above) > 0 || room > 0 && len(middle) > 0 {
-		lines = apart(lines)
+	if len(lines) < room && !m.ends(lines) {
+		lines = append(lines, "")
 	}
 	lines = append(lines, middle...)
 	if caret != nil {
@@ -40,11 +40,13 @@ func (m Model) live() ([]string, *screen.Point) {
 	return append(lines, below...), caret
 }
 
-func apart(lines []string) []string {
-	if n := len(lines); n > 0 && lines[n-1] != "" {
-		lines = append(lines, "")
+// ends says whether what is above the status ends with a blank line, or is
+// nothing at all.
+func (m Model) ends(lines []string) bool {
+	if n := len(lines); n > 0 {
+		return lines[n-1] == ""
 	}
-	return lines
+	return m.transcript.Spaced()
 }
 
 // below is the composer, or what stands in its place, and the footer.

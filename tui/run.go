@@ -55,12 +55,13 @@ const leaveTime = 2 * time.Second
 func Run(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1)}
+	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1), ready: make(chan struct{})}
+	sig := c.watch(ctx) // before the terminal is touched
 	if err := c.open(ctx, cancel); err != nil {
 		return Result{Code: 1}, err
 	}
 	defer c.screen.Close()
-	sig := c.watch(ctx)
+	close(c.ready)
 	go c.loop() // ends with ctx, or when the user leaves
 
 	var r Result
@@ -68,6 +69,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	select {
 	case end := <-c.ended:
 		err = end.err
+		c.ended <- end // leave looks at it
 	case s := <-sig:
 		r.Signal, r.Code = s, 128+number(s)
 	case crash := <-c.crashes:
@@ -85,6 +87,7 @@ type console struct {
 	program *tea.Program
 	crashes chan Crash
 	ended   chan ending
+	ready   chan struct{} // closed when there is a screen
 	answers sync.WaitGroup // that are running
 
 	mu     sync.Mutex

@@ -76,7 +76,7 @@ func (m Model) state(d event.State) Model {
 	}
 	switch d := d.(type) {
 	case event.ConversationStart:
-		m.word = "waiting for words"
+		m.word = "waiting"
 	case event.ConversationThinking:
 		m.word = "thinking"
 	case event.ConversationResponding:
@@ -131,18 +131,38 @@ func retrying(r event.Retrying) string {
 }
 
 // View draws the line, at most width cells wide. Stop is the key that ends the
-// answer.
+// answer. What does not fit is left out, the least dear first.
 func (m Model) View(width int, now time.Time, th theme.Theme, stop string) string {
 	if !m.Active() || width < 1 {
 		return ""
 	}
-	head := th.Spinner.Render(m.spin(now)) + " " + th.Status.Render(m.what(now))
-	for _, more := range m.more(now, stop) {
-		if next := head + th.Status.Render(" · "+more); text.Width(next) <= width {
-			head = next
+	for dear := 0; ; dear++ {
+		line := m.spin(now) + " " + strings.Join(m.fields(now, stop, dear), " · ")
+		if text.Width(line) <= width || dear == dearest {
+			line = text.Truncate(line, width)
+			mark := line[:min(len(m.spin(now)), len(line))]
+			return th.Spinner.Render(mark) + th.Status.Render(line[len(mark):])
 		}
 	}
-	return text.Truncate(head, width)
+}
+
+// dearest is the rank of what is never left out.
+const dearest = 4
+
+// fields are the parts of the line that are at least that dear, in their order.
+func (m Model) fields(now time.Time, stop string, dear int) []string {
+	out := []string{m.what(now)}
+	add := func(rank int, says bool, s string) {
+		if says && rank >= dear {
+			out = append(out, s)
+		}
+	}
+	quiet := now.Sub(m.heard)
+	add(3, quiet >= silence && m.tools == 0 && m.retryAt.IsZero(), "no data for "+span(quiet))
+	add(1, true, span(now.Sub(m.began)))
+	add(0, m.tokens() > 0, fmt.Sprintf("~%d tokens", m.tokens()))
+	add(2, stop != "" && m.word != "stopping", stop+" to stop")
+	return out
 }
 
 func (m Model) what(now time.Time) string {
@@ -150,22 +170,6 @@ func (m Model) what(now time.Time) string {
 		return strings.Replace(m.word, "retrying", "retrying in "+span(wait+time.Second-1), 1)
 	}
 	return m.word
-}
-
-// more is what can be left out, the dearest first.
-func (m Model) more(now time.Time, stop string) []string {
-	var out []string
-	if quiet := now.Sub(m.heard); quiet >= silence && m.tools == 0 && m.retryAt.IsZero() {
-		out = append(out, "no data for "+span(quiet))
-	}
-	if stop != "" && m.word != "stopping" {
-		out = append(out, stop+" to stop")
-	}
-	out = append(out, span(now.Sub(m.began)))
-	if tokens := m.tokens(); tokens > 0 {
-		out = append(out, fmt.Sprintf("~%d tokens", tokens))
-	}
-	return out
 }
 
 // tokens is what has come so far, by the rule of four bytes a token until the

@@ -34,7 +34,7 @@ const (
 const maxDetail = 400
 
 func (m Model) plan(at time.Time, d event.ToolUseStart) Model {
-	m = m.endThought(at).endText()
+	m = m.endThought(at).endText().listing()
 	m.message.streamed = true
 	m.calls = append(slices.Clip(m.calls), call{id: d.ToolCallID, name: d.ToolName, since: at})
 	return m
@@ -51,6 +51,7 @@ func (m Model) call(d event.ToolCallMessage) Model {
 
 // replayed adds the calls of a message that is read from a store.
 func (m Model) replayed(c event.ToolCall) Model {
+	m = m.listing()
 	m.calls = append(slices.Clip(m.calls), call{id: c.ID, name: c.Name, input: input(c), state: running})
 	return m
 }
@@ -62,6 +63,7 @@ func (m Model) result(d event.ToolResultMessage) Model {
 		id = r.ID
 	}
 	if !slices.ContainsFunc(m.calls, func(c call) bool { return c.id == id }) {
+		m = m.listing()
 		m.calls = append(slices.Clip(m.calls), call{id: id, name: r.Name})
 	}
 	m = m.change(id, func(c call) call {
@@ -96,13 +98,18 @@ func (m Model) flushCalls(all bool) Model {
 	if n == 0 {
 		return m
 	}
-	for i, c := range m.calls[:n] {
-		if i == 0 && !m.callsPrinted {
-			m = m.apart()
-		}
+	for _, c := range m.calls[:n] {
 		m = m.print(m.line(c, still))
 	}
-	m.calls, m.callsPrinted = m.calls[n:], len(m.calls) > n
+	m.calls, m.listed = m.calls[n:], true
+	return m
+}
+
+// listing sets calls apart from what is no call.
+func (m Model) listing() Model {
+	if len(m.calls) == 0 && !m.listed {
+		m = m.apart()
+	}
 	return m
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"agentx/engine/event"
 	"agentx/tui/text"
@@ -105,7 +107,7 @@ func (m Model) ending(d event.AssistantMessage) Model {
 	if says == "" {
 		return m
 	}
-	return m.flushCalls(true).print(margin + m.look.theme.Warning.Render(m.look.stop+" "+says))
+	return m.flushCalls(true).block(margin + m.look.theme.Warning.Render(m.look.stop+" "+says))
 }
 
 // failed shows an error: what happened, what is kept, what to do.
@@ -114,7 +116,14 @@ func (m Model) failed(d event.ErrorMessage) Model {
 	if m.config.Saved {
 		kept = "Your message is saved, and so is what came of the answer."
 	}
-	return m.Notice(Failure, text.Clean(d.Content)+".", kept, advice(d.ErrorCode))
+	return m.Notice(Failure, sentence(d.Content), kept, advice(d.ErrorCode))
+}
+
+// sentence begins with a capital letter and ends with a stop.
+func sentence(s string) string {
+	s = strings.TrimRight(strings.TrimSpace(s), ".")
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:] + "."
 }
 
 // advice is what a person can do about a failure.

@@ -19,7 +19,7 @@ func (m Model) think(at time.Time, s string) Model {
 		return m // a signature
 	}
 	if !m.message.thinking {
-		m = m.endText()
+		m = m.endText().apart()
 		m.message.thinking, m.message.since = true, at
 		m.message.thought, m.message.cleaner = "", text.Cleaner{}
 	}

@@ -32,9 +32,9 @@ type Model struct {
 	message message // the one that is arriving
 	calls   []call  // that are not printed yet, in the order they were announced
 
-	callsPrinted bool // one before them is
-	answers      []string
-	any          bool // a message of the user was shown
+	listed  bool // the last finished line is a call
+	answers []string
+	any     bool // a message of the user was shown
 }
 
 // New returns an empty transcript, 80 columns wide.
@@ -145,6 +145,9 @@ func (m Model) End() Model { return m.Hurry().settle() }
 // Any says whether anything was said.
 func (m Model) Any() bool { return m.any }
 
+// Spaced says whether the last finished line is blank, or there is none.
+func (m Model) Spaced() bool { return m.spaced }
+
 // Take returns the lines that were finished since the last Take, to be printed
 // once.
 func (m Model) Take() (Model, []string) {
@@ -188,7 +191,7 @@ func (m Model) remember(answer string) Model {
 func (m Model) print(lines ...string) Model {
 	if len(lines) > 0 {
 		m.out = append(m.out, lines...)
-		m.spaced = lines[len(lines)-1] == ""
+		m.spaced, m.listed = lines[len(lines)-1] == "", false
 	}
 	return m
 }
