@@ -83,10 +83,7 @@ func (d *Doc) say(line string) {
 		d.pause(depth)
 		return
 	}
-	if d.begin(c, depth) {
-		d.blank = false
-		return
-	}
+	d.begin(c, depth)
 	d.blank = false
 }
 
@@ -137,11 +134,11 @@ func (d *Doc) pause(depth int) {
 }
 
 // begin opens the blocks that begin on a line which is not blank, and puts the rest of it where it belongs.
-func (d *Doc) begin(c *cursor, depth int) bool {
+func (d *Doc) begin(c *cursor, depth int) {
 	for {
 		ind, rest := c.indent(), c.trimmed()
 		if rest == "" {
-			return true // an item whose text may follow
+			return // an item whose text may follow
 		}
 		para, _ := d.leaf.(*paragraph)
 		if depth < len(d.open) && para != nil {
@@ -151,12 +148,12 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 			if !d.lazy() {
 				d.close(depth)
 				d.enter(&indented{gap: d.blank}).(*indented).say(d, c)
-				return true
+				return
 			}
 			break
 		}
 		if para != nil && para.underlined(d, rest) {
-			return true
+			return
 		}
 		if d.leaf == nil {
 			para = nil
@@ -164,7 +161,7 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 		if rule(rest) {
 			d.close(depth)
 			d.rule()
-			return true
+			return
 		}
 		if rest[0] == '>' && len(d.open) < maxDepth {
 			d.close(depth)
@@ -178,19 +175,19 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 		if level, title, ok := heading(rest); ok {
 			d.close(depth)
 			d.heading(level, title)
-			return true
+			return
 		}
 		if f, ok := fenceStart(rest, ind); ok {
 			d.close(depth)
 			f.gap = d.blank
 			f.colours = d.look.colours(f.lang)
 			d.enter(f)
-			return true
+			return
 		}
 		if end, ok := htmlStart(rest, d.leaf != nil); ok {
 			d.close(depth)
 			d.enter(&markup{gap: d.blank, end: end}).(*markup).say(d, c)
-			return true
+			return
 		}
 		if m, ok := marker(rest); ok && depth < maxDepth && (depth < len(d.open) || !d.lazy() || !m.empty && m.number <= 1) {
 			d.item(c, depth, ind, m)
@@ -200,7 +197,6 @@ func (d *Doc) begin(c *cursor, depth int) bool {
 		break
 	}
 	d.text(c, depth)
-	return true
 }
 
 // lazy says whether the open leaf takes text from outside its containers.
@@ -377,13 +373,4 @@ func rule(s string) bool {
 		}
 	}
 	return n >= 3
-}
-
-// unsure says whether the unfinished line may yet become anything, so that showing it now would make the screen flicker.
-func unsure(line []byte) bool {
-	s := strings.Trim(string(line[:min(len(line), longLine)]), " \t>")
-	if strings.Trim(s, "-=*_+`~#|: \t") == "" {
-		return true
-	}
-	return strings.Trim(s, "0123456789") == "" || len(s) < 11 && strings.Trim(s, "0123456789.)") == ""
 }

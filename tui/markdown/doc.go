@@ -85,9 +85,10 @@ func (d *Doc) Tail(maxLines int) []string {
 	}
 	c := d.copy()
 	c.live = true
-	if !unsure(d.line) {
+	if !d.unsure() {
 		c.say(string(d.line))
 	}
+	c.foresee()
 	c.close(0)
 	return c.done[max(0, len(c.done)-maxLines):]
 }

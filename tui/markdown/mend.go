@@ -2,6 +2,41 @@ package markdown
 
 import "strings"
 
+// unsure says whether the unfinished line may yet become anything, so that showing it now would make the screen flicker.
+func (d *Doc) unsure() bool {
+	if f, ok := d.leaf.(*fence); ok {
+		return strings.Trim(string(d.line[:min(len(d.line), longLine)]), " >"+string(f.mark)) == ""
+	}
+	return unsure(d.line)
+}
+
+func unsure(line []byte) bool {
+	s := strings.Trim(string(line[:min(len(line), longLine)]), " \t>")
+	for strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "* ") || strings.HasPrefix(s, "+ ") {
+		s = strings.TrimLeft(s[2:], " ")
+	}
+	if n := len(s) - len(strings.TrimLeft(s, "0123456789")); n > 0 && n < 10 {
+		s = strings.TrimLeft(strings.TrimLeft(s[n:], ".)"), " ")
+	}
+	switch s {
+	case "[", "[x", "[x]", "[X", "[X]", "[]", "[ ]":
+		return true // a box to tick
+	}
+	return strings.Trim(s, "-=*_+`~#|: \t") == ""
+}
+
+// foresee ends the header of a table that has no more than a header yet.
+func (d *Doc) foresee() {
+	p, ok := d.leaf.(*paragraph)
+	if !ok || p.settled > p.last {
+		return
+	}
+	header := string(p.text[p.last:])
+	if n := len(cells(header)); strings.HasPrefix(header, "|") && len(header) > 1 && n <= maxColumns {
+		p.tabulated(d, strings.Repeat("|-", n))
+	}
+}
+
 // mend ends what an unfinished text leaves open, so that half a word in bold is shown in bold and not with two stars.
 func mend(s string) string {
 	if !strings.ContainsAny(s, "*_`~[") {
@@ -72,7 +107,7 @@ func hideTarget(s string) string {
 	if open < 0 {
 		return s
 	}
-	return s[:i] + "](#)"
+	return s[:i] + "]()"
 }
 
 // closing returns where a run of n backticks is in s.
