@@ -33,6 +33,7 @@ func TestWrap(t *testing.T) {
 		{"wide among words", 6, "ab 世|界 cd"},
 		{"no closing mark begins a row", 8, "世界你|好。再见"},
 		{"nor after a single one", 4, "世|好。"},
+		{"what a closing mark takes along counts", 4, "ab|世。|cd"},
 		{"a column alone", 1, "a|b|世|c"},
 		{"leading spaces stay", 6, "    a |b"},
 		{"nothing", 5, ""},
