@@ -72,12 +72,18 @@ func (m Model) recall(n int) Model {
 	if n == 0 {
 		m.buf = m.walk.draft
 		m.walk.draft = buffer{}
-		return m.settle()
+		return m.settle().quiet()
 	}
 	m = m.fill(clean(m.walk.entry(n)))
 	m.buf.typed = recalled(m.buf)
 	m.walk.shown = m.buf
-	return m.settle()
+	return m.settle().quiet()
+}
+
+// quiet keeps the list closed over a slash word that was recalled: up and down belong to the history.
+func (m Model) quiet() Model {
+	m.offer.closed = true
+	return m.lay()
 }
 
 // recalled trusts a slash word from the history: a pasted one was kept with a space before it.
@@ -89,9 +95,9 @@ func recalled(b buffer) int {
 	return len(first.line)
 }
 
-// matches yields the entries that hold query, the newest first and each once.
-func (w walk) matches(query string, from int, fits func(entry, query string) bool) int {
-	for n := from; n <= len(w.entries); n++ {
+// match is the first step from n back on whose entry fits query, and equals no newer one; 0 where there is none.
+func (w walk) match(query string, n int) int {
+	for ; n <= len(w.entries); n++ {
 		s := w.entry(n)
 		if s != "" && fits(s, query) && !slices.Contains(w.entries[len(w.entries)-n+1:], s) {
 			return n

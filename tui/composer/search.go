@@ -72,7 +72,7 @@ func (m Model) find(n int) Model {
 	if m.search.query == "" {
 		return m
 	}
-	at := m.walk.matches(m.search.query, n, fits)
+	at := m.walk.match(m.search.query, n)
 	m.search.failed = at == 0
 	if at > 0 {
 		m.search.at = at
@@ -82,7 +82,7 @@ func (m Model) find(n int) Model {
 
 func (m Model) findNewer() Model {
 	for n := m.search.at - 1; n > 0; n-- {
-		if m.walk.matches(m.search.query, n, fits) == n {
+		if m.walk.match(m.search.query, n) == n {
 			m.search.at, m.search.failed = n, false
 			return m.lay()
 		}
