@@ -1,0 +1,165 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"agentx/engine"
+	"agentx/engine/bus"
+	"agentx/engine/event"
+	"agentx/engine/runtime"
+)
+
+// ask sends one message and prints its answer.
+func ask(ctx context.Context, w *world, o options) error {
+	if o.pick {
+		return usage("-r picks a session on a terminal; without one give its ID or title: agentx -r ID -p %q", cmpOr(o.prompt, "…"))
+	}
+	content, err := w.content(ctx, o)
+	if err != nil {
+		return w.refused(o, err)
+	}
+	if o.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, engine.Interrupt(event.ByTimeout))
+		defer cancel()
+	}
+	p := w.printer(o)
+	t, err := w.open(ctx, o)
+	if err != nil {
+		return w.refused(o, err)
+	}
+	defer t.close()
+	return w.answer(ctx, t, p, content)
+}
+
+// answer sends content to the session and prints what comes.
+func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Content) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var last outcome
+	watch := &watcher{printer: p, stop: cancel, outcome: &last}
+	t.agent.Redefine(func(d *runtime.Definition) {
+		d.Present = []engine.Presenter{watch, progress{w, w.flags.verbose}}
+	})
+	if l, ok := p.(*lines); ok {
+		defer w.bus.Subscribe(bus.Subscription{}, l.take)()
+	}
+	err := p.begin(opening{Version: versionLine(), SessionID: t.session, Model: t.choice.Name(), Cwd: w.dir})
+	if err == nil {
+		err = t.agent.Receive(ctx, content)
+	}
+	last.session, last.model = t.shown(), t.choice.Model
+	last.err = verdict(errors.Join(watch.failed, err), last.turn)
+	if last.err != nil {
+		last.words = w.words(w.explain(ctx, last.err))
+	}
+	if failed := p.end(last); failed != nil && watch.failed == nil {
+		watch.failed = failed
+	}
+	return w.afterwards(t, watch.failed, last)
+}
+
+// afterwards says what could not be written, else what came of the message.
+func (w *world) afterwards(t *talk, failed error, o outcome) error {
+	if failed == nil {
+		if o.err != nil {
+			return &exit{code: codeOf(o.err), err: errors.New(o.words)}
+		}
+		return nil
+	}
+	if errors.Is(failed, syscall.EPIPE) {
+		return failed // whoever reads has had enough
+	}
+	kept := "nothing of it is saved"
+	if t.shown() != "" {
+		kept = fmt.Sprintf("it is saved in session %s", t.session)
+	}
+	return &exit{code: codeOutput, err: fmt.Errorf("cannot write the answer (%w); %s", bare(failed), kept)}
+}
+
+// bare is the innermost error, which names no file descriptor.
+func bare(err error) error {
+	if n, ok := errors.AsType[syscall.Errno](err); ok {
+		return n
+	}
+	return err
+}
+
+// verdict is what makes an answer that came not a complete one.
+func verdict(err error, t event.TurnResponse) error {
+	if err != nil {
+		return err
+	}
+	switch t.StopReason {
+	case event.Refusal:
+		return &exit{code: codeRefused, err: errors.New("the model refused to answer")}
+	case event.ContentFilter:
+		return &exit{code: codeRefused, err: errors.New("the provider's content filter stopped the answer")}
+	case event.MaxTokens:
+		return &exit{code: codeIncomplete, err: errors.New("the answer stops where its token limit is reached (max_tokens); raise --max-tokens")}
+	case event.PauseTurn, event.StopOther, event.StopError:
+		return &exit{code: codeIncomplete, err: fmt.Errorf("the answer is incomplete (%s)", t.StopReason)}
+	}
+	return nil
+}
+
+// A watcher shows events to a printer, remembers what came, and stops the
+// answer when nobody can read it any more.
+type watcher struct {
+	printer printer
+	stop    context.CancelCauseFunc
+	outcome *outcome
+	failed  error
+}
+
+func (w *watcher) Present(ctx context.Context, id event.AgentID, e event.Event) error {
+	switch d := e.Data.(type) {
+	case event.AssistantMessage:
+		if s := d.Content.Text(); s != "" {
+			w.outcome.text = s
+		}
+	case event.TurnResponse:
+		w.outcome.turn = d
+	}
+	if w.failed != nil {
+		return nil
+	}
+	if w.failed = w.printer.Present(ctx, id, e); w.failed != nil && gone(w.failed) {
+		w.stop(engine.Interrupt(event.BySystem))
+	}
+	return nil
+}
+
+// gone reports whether there is no reader any more. A full disk is not that:
+// the answer is still worth keeping.
+func gone(err error) bool { return errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) }
+
+// printer chooses how the answer is shown.
+func (w *world) printer(o options) printer {
+	switch {
+	case o.format == "json":
+		return object{w.stdout}
+	case o.format == "stream-json":
+		return &lines{out: w.stdout}
+	case isTerminal(w.stdout):
+		return &rendered{out: w.colored(w.stdout), theme: w.theme(), width: min(w.width(), 100)}
+	}
+	return &plain{out: w.stdout}
+}
+
+// refused prints an error of which nothing came in the format that was asked
+// for, so that a script that reads JSON always gets some.
+func (w *world) refused(o options, err error) error {
+	if o.format == "text" {
+		return err
+	}
+	out := outcome{model: o.model, err: err, words: w.words(err)}
+	if failed := writeLine(w.stdout, out.result()); failed != nil {
+		return err
+	}
+	return err
+}

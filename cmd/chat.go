@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"agentx/config"
+	"agentx/engine/event"
+	"agentx/tui"
+)
+
+// chat is the chat on a terminal.
+func chat(ctx context.Context, w *world, o options) error {
+	w.set = o.settings()
+	c, err := w.config()
+	if err != nil {
+		return err
+	}
+	attached, err := attachments(o.files)
+	if err != nil {
+		return err
+	}
+	w.signals.handOver()
+	feed := tui.NewFeed()
+	d := &desk{world: w, options: o, feed: feed, attached: attached}
+	profile := w.profile()
+	r, err := tui.Run(ctx, tui.Options{
+		In: w.stdin, Out: w.stdout, Env: os.Environ(), Feed: feed,
+		Start: func(ctx context.Context) (tui.Backend, tui.Opened, error) {
+			opened, err := d.enter(ctx)
+			return d, opened, err
+		},
+		Prompt: o.prompt, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
+		Keys: c.Bindings, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,
+	})
+	if err == nil && r.Said {
+		w.sayHowToResume(d)
+	}
+	return w.left(c, r, err)
+}
+
+// sayHowToResume tells a person who leaves how to come back.
+func (w *world) sayHowToResume(d *desk) {
+	if t := d.current(); t != nil && t.kept {
+		w.note("to go on: agentx -r %s", shortID(t.session))
+	}
+}
+
+// left is how the chat ended, for the shell.
+func (w *world) left(c config.Config, r tui.Result, err error) error {
+	switch {
+	case r.Crash != nil:
+		return &exit{code: codeInternal, err: fmt.Errorf("the chat broke down: %v; what was said is saved; %s", r.Crash.Value, w.keepCrash(c, r.Crash))}
+	case err != nil:
+		return err
+	case r.Code != 0:
+		return &exit{code: r.Code, err: errors.New("interrupted"), quiet: true}
+	}
+	return nil
+}
+
+// keepCrash writes a report that the user can read before giving it away.
+func (w *world) keepCrash(c config.Config, crash *tui.Crash) string {
+	name := filepath.Join(c.Paths.State, "crash-"+time.Now().Format("20060102-150405")+".txt")
+	report := config.Redact(fmt.Sprintf("agentx %s\n\n%v\n\n%s", versionLine(), crash.Value, crash.Stack), w.secrets()...)
+	if err := os.MkdirAll(c.Paths.State, 0o700); err != nil {
+		return "no report could be written"
+	}
+	if err := os.WriteFile(name, []byte(report), 0o600); err != nil {
+		return "no report could be written"
+	}
+	return "a report lies in " + name
+}
+
+// editor is the user's editor with its arguments.
+func (w *world) editor() []string {
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if v, ok := w.env(name); ok && strings.TrimSpace(v) != "" {
+			return strings.Fields(v)
+		}
+	}
+	return nil
+}
+
+// attachments are the files that go with the first message.
+func attachments(names []string) (event.Content, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return compose("", "", names)
+}

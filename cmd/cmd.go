@@ -1,0 +1,133 @@
+// Package cmd is the command line. Each command parses its flags, opens the
+// world and says one thing to it. It is the one place where errors become words
+// and exit codes, and the only one that knows every room of the house.
+package cmd
+
+import (
+	"context"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set when a release is built.
+var version = ""
+
+// Main runs the command that args name and returns its exit code.
+func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
+	ctx, signals := watchSignals(ctx)
+	defer signals.stop()
+	w := newWorld(stdin, stdout, stderr)
+	w.signals = signals
+	root := rootCommand(w)
+	root.SetArgs(withOptionalValues(args))
+	err := root.ExecuteContext(ctx)
+	w.close()
+	return w.report(signals.explain(err))
+}
+
+// rootCommand chats, or answers one prompt; the nouns stand below it.
+func rootCommand(w *world) *cobra.Command {
+	var o options
+	root := &cobra.Command{
+		Use:   "agentx [flags] [prompt...]",
+		Short: "Chat with language models in a terminal",
+		Long: `Chat with language models in a terminal.
+
+  agentx                     chat
+  agentx "prompt"            chat, the prompt already sent
+  agentx -c                  go on with the last session of this folder
+  agentx -r [ID|title]       resume that session; without one, pick it
+  agentx -p "prompt"         one answer on stdout, then exit
+  cmd | agentx -p "prompt"   the same, with the output of cmd
+  agentx -p -                the prompt itself from stdin
+
+Without any key or local model the built-in guide answers.`,
+		Args:              cobra.ArbitraryArgs,
+		Version:           versionLine(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := o.finish(c, args); err != nil {
+				return err
+			}
+			return w.run(c.Context(), o)
+		},
+	}
+	root.SetIn(w.stdin)
+	root.SetOut(w.stdout)
+	root.SetErr(w.stderr)
+	root.SetVersionTemplate("agentx {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.PersistentFlags().StringVar(&w.flags.config, "config", "", "read this configuration `FILE`")
+	root.PersistentFlags().StringVar(&w.flags.db, "db", "", "keep sessions in this `FILE`")
+	root.PersistentFlags().StringVar(&w.flags.color, "color", "", "colours: auto, always or never")
+	root.PersistentFlags().BoolVarP(&w.flags.quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	root.PersistentFlags().BoolVarP(&w.flags.verbose, "verbose", "v", false, "say more on stderr")
+	o.register(root.Flags())
+	root.AddCommand(w.commands()...)
+	return root
+}
+
+// commands are the nouns.
+func (w *world) commands() []*cobra.Command {
+	return []*cobra.Command{
+		sessionCommand(w), modelCommand(w), keyCommand(w), configCommand(w), doctorCommand(w), exitCodesCommand(),
+	}
+}
+
+// run chats where there is a terminal and nobody asked for one answer only.
+func (w *world) run(ctx context.Context, o options) error {
+	if o.print || !w.interactive() {
+		return ask(ctx, w, o)
+	}
+	return chat(ctx, w, o)
+}
+
+// withOptionalValues joins -r and --resume with the value behind them: the
+// flag library takes an optional value only behind an equals sign.
+func withOptionalValues(args []string) []string {
+	var joined []string
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(joined, args[i:]...)
+		}
+		takes := args[i] == "-r" || args[i] == "--resume"
+		if takes && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			joined = append(joined, "--resume="+args[i+1])
+			i++
+			continue
+		}
+		joined = append(joined, args[i])
+	}
+	return joined
+}
+
+// versionLine is the version with the commit it was built from.
+func versionLine() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return cmpOr(version, "devel")
+	}
+	v := cmpOr(version, strings.TrimPrefix(info.Main.Version, "v"))
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" })
+	if i >= 0 && len(info.Settings[i].Value) >= 12 {
+		v += " (" + info.Settings[i].Value[:12] + ")"
+	}
+	return v
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

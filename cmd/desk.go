@@ -1,0 +1,420 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"unicode"
+
+	"agentx/config"
+	"agentx/engine"
+	"agentx/engine/event"
+	"agentx/engine/runtime"
+	"agentx/store"
+	"agentx/tui"
+)
+
+// A desk is the world as the chat sees it: it implements [tui.Backend].
+type desk struct {
+	world   *world
+	options options
+	feed    *tui.Feed
+
+	mu       sync.Mutex
+	talk     *talk
+	attached event.Content // goes with the next message
+}
+
+var _ tui.Backend = (*desk)(nil)
+
+// shownEvents is how much of a resumed session the screen is given: more than a
+// screenful, and no more for a long session than for a short one.
+const shownEvents = 300
+
+// enter opens the session that the flags mean.
+func (d *desk) enter(ctx context.Context) (tui.Opened, error) {
+	return d.turnTo(ctx, d.options)
+}
+
+// turnTo opens a session and leaves the one before.
+func (d *desk) turnTo(ctx context.Context, o options) (tui.Opened, error) {
+	next, err := d.world.open(ctx, o)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	next.agent.Redefine(func(def *runtime.Definition) { def.Present = []engine.Presenter{d.feed} })
+	d.mu.Lock()
+	last := d.talk
+	d.talk = next
+	d.mu.Unlock()
+	if last != nil {
+		last.leave(ctx)
+	}
+	opened, err := d.opened(ctx, next)
+	return opened, d.say(err)
+}
+
+func (d *desk) current() *talk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.talk
+}
+
+// say makes of an error what a person is shown.
+func (d *desk) say(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(d.world.words(err))
+}
+
+// opened is what the screen shows of a session.
+func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
+	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice), System: t.agent.Definition().System, Saved: t.kept}
+	if !t.kept {
+		return o, nil
+	}
+	db := d.world.db
+	s, err := db.Session(ctx, t.session)
+	if err != nil {
+		return o, err
+	}
+	o.Session = session(s)
+	if o.Events, _, err = db.Tail(ctx, t.session, shownEvents); err != nil {
+		return o, err
+	}
+	o.Earlier, o.Spent = earlier(s, o.Events)
+	if s.Interrupted && s.Messages > 0 {
+		o.Notice = "The last answer was broken off; what had come is above. /retry asks again."
+	}
+	if o.Draft, err = d.draft(ctx, t.session); err != nil {
+		return o, err
+	}
+	o.Prompts, err = db.Prompts(ctx, 1000)
+	return o, err
+}
+
+// earlier counts what a session holds and events leave out.
+func earlier(s store.Session, events []event.Event) (messages int, spent tui.Spent) {
+	messages = s.Messages
+	spent.Usage = s.Usage
+	if s.Cost != nil {
+		spent.Cost = *s.Cost
+	}
+	for _, e := range events {
+		switch m := e.Data.(type) {
+		case event.UserMessage, event.AssistantMessage:
+			messages--
+		case event.TurnResponse:
+			spent.Usage = spent.Usage.Sub(m.Usage)
+			if m.CostUSD != nil {
+				spent.Cost -= *m.CostUSD
+			}
+		}
+	}
+	if messages <= 0 {
+		return 0, tui.Spent{}
+	}
+	if s.Cost == nil {
+		spent.Cost, spent.Unpriced = 0, 1
+	}
+	spent.Cost = max(spent.Cost, 0)
+	return messages, spent
+}
+
+func session(s store.Session) tui.Session {
+	return tui.Session{ID: s.ID, Title: s.Title, Updated: s.Updated, Messages: s.Messages}
+}
+
+// Send answers a message.
+func (d *desk) Send(ctx context.Context, content event.Content) error {
+	d.mu.Lock()
+	content, d.attached = append(content[:len(content):len(content)], d.attached...), nil
+	d.mu.Unlock()
+	return d.say(d.current().agent.Receive(ctx, content))
+}
+
+// Interrupt stops the answer that is arriving.
+func (d *desk) Interrupt() { d.current().agent.Interrupt(event.ByUser) }
+
+// Retry answers the last message once more. What was answered before stays, in
+// the session that it was said in; this one becomes a copy of what was said
+// before the message.
+func (d *desk) Retry(ctx context.Context) error {
+	t := d.current()
+	last, err := d.lastQuestion(ctx, t)
+	if err != nil {
+		return d.say(err)
+	}
+	if !t.kept {
+		return d.Send(ctx, last.Content)
+	}
+	if err := d.branch(ctx, t, last.ID); err != nil {
+		return d.say(err)
+	}
+	return d.Send(ctx, last.Content)
+}
+
+func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, error) {
+	events, err := t.journal.Events(ctx, t.session)
+	if err != nil {
+		return event.UserMessage{}, err
+	}
+	for i := len(events) - 1; i >= 0; i-- {
+		if m, ok := events[i].Data.(event.UserMessage); ok {
+			return m, nil
+		}
+	}
+	return event.UserMessage{}, errors.New("there is no message to answer yet")
+}
+
+// branch turns to a copy of t as it was before a message.
+func (d *desk) branch(ctx context.Context, t *talk, message string) error {
+	to := newSessionID()
+	if err := d.world.db.ForkBefore(ctx, t.session, to, message); err != nil {
+		return err
+	}
+	_, err := d.turnTo(ctx, options{resume: string(to), model: t.choice.Name()})
+	return err
+}
+
+// Sessions lists what fits the query.
+func (d *desk) Sessions(ctx context.Context, query string) ([]tui.Session, error) {
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	if strings.TrimSpace(query) == "" {
+		all, err := db.Sessions(ctx, store.Filter{Limit: 200})
+		var list []tui.Session
+		for _, s := range all {
+			list = append(list, session(s))
+		}
+		return list, d.say(err)
+	}
+	hits, err := db.Search(ctx, query, 200)
+	return found(hits), d.say(err)
+}
+
+// found are the sessions of hits, each once, with where the words were said.
+func found(hits []store.Hit) []tui.Session {
+	var list []tui.Session
+	at := map[event.SessionID]int{}
+	for _, h := range hits {
+		i, known := at[h.Session.ID]
+		if !known {
+			i = len(list)
+			at[h.Session.ID] = i
+			list = append(list, session(h.Session))
+		}
+		if h.Seq > 0 && len(list[i].Snippets) < 3 {
+			list[i].Snippets = append(list[i].Snippets, h.Snippet)
+		}
+	}
+	return list
+}
+
+// Open turns to a session that is kept.
+func (d *desk) Open(ctx context.Context, id event.SessionID) (tui.Opened, error) {
+	if t := d.current(); t != nil && t.session == id {
+		o, err := d.opened(ctx, t)
+		return o, d.say(err)
+	}
+	return d.turnTo(ctx, options{resume: string(id)})
+}
+
+// New turns to a new session, with the model that is being talked to.
+func (d *desk) New(ctx context.Context) (tui.Opened, error) {
+	o := options{noSave: d.options.noSave, system: d.options.system}
+	if t := d.current(); t != nil {
+		o.model = t.choice.Name()
+	}
+	return d.turnTo(ctx, o)
+}
+
+// Rename gives a session another title.
+func (d *desk) Rename(ctx context.Context, id event.SessionID, title string) error {
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return d.say(err)
+	}
+	return d.say(db.Rename(ctx, id, title))
+}
+
+// Delete deletes a session for good.
+func (d *desk) Delete(ctx context.Context, id event.SessionID) error {
+	if t := d.current(); t != nil && t.session == id {
+		return errors.New("this session is open; turn to another one first")
+	}
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return d.say(err)
+	}
+	release, err := db.Lock(ctx, id)
+	if err != nil {
+		return d.say(err)
+	}
+	defer release()
+	return d.say(db.Delete(ctx, id))
+}
+
+// Export writes the open session as markdown into a new file.
+func (d *desk) Export(ctx context.Context, path string) (string, error) {
+	t := d.current()
+	events, err := t.journal.Events(ctx, t.session)
+	if err != nil {
+		return "", d.say(err)
+	}
+	s := store.Session{ID: t.session, Model: t.choice.Name(), Created: t.agent.Shell().Created()}
+	if t.kept {
+		if s, err = d.world.db.Session(ctx, t.session); err != nil {
+			return "", d.say(err)
+		}
+	}
+	if path == "" {
+		path = "agentx-" + slug(s.Title) + shortID(s.ID) + ".md"
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.world.dir, path)
+	}
+	err = toNewFile(path, func(out io.Writer) error { return exportMarkdown(out, s, events) })
+	return path, d.say(err)
+}
+
+// slug makes the beginning of a file name of a title.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		switch {
+		case b.Len() >= 40:
+			return b.String() + "-"
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "-") + "-"
+}
+
+// Models lists what could be talked to now.
+func (d *desk) Models(context.Context) ([]tui.Choice, error) {
+	c, err := d.world.config()
+	if err != nil {
+		return nil, d.say(err)
+	}
+	models, err := wantedModels(c, nil, false)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	var list []tui.Choice
+	for alias, name := range c.Aliases {
+		list = append(list, tui.Choice{Name: alias, Detail: "alias of " + name})
+	}
+	for _, m := range models {
+		list = append(list, tui.Choice{Name: m.Provider + "/" + m.Model, Detail: priceLine(m), Window: int64(m.Context)})
+	}
+	if t := d.current(); t != nil && !listedAmong(list, t.choice.Name()) {
+		list = append([]tui.Choice{d.choice(t.choice)}, list...)
+	}
+	return append(list, tui.Choice{Name: "guide/guide", Detail: "the built-in guide, offline"}), nil
+}
+
+func listedAmong(list []tui.Choice, name string) bool {
+	for _, c := range list {
+		if c.Name == name {
+			return true
+		}
+	}
+	return name == "guide/guide"
+}
+
+// priceLine says what a model costs and how much it reads.
+func priceLine(m listedModel) string {
+	price := "price unknown"
+	if m.Input != nil && m.Output != nil {
+		price = fmt.Sprintf("$%s in, $%s out per million", dollars(m.Input), dollars(m.Output))
+	}
+	if m.Context > 0 {
+		price += ", " + tokens(m.Context) + " context"
+	}
+	return price
+}
+
+func (d *desk) choice(c config.Choice) tui.Choice {
+	return tui.Choice{Name: c.Name(), Detail: c.Why, Window: int64(c.Info.Context)}
+}
+
+// SetModel talks to another model from the next message on.
+func (d *desk) SetModel(ctx context.Context, name string) (tui.Choice, error) {
+	c, err := d.world.config()
+	if err != nil {
+		return tui.Choice{}, d.say(err)
+	}
+	next, choice, err := d.world.define(c, name)
+	if err != nil {
+		return tui.Choice{}, d.say(err)
+	}
+	t := d.current()
+	t.agent.Redefine(func(def *runtime.Definition) {
+		def.Driver, def.Model, def.Price = next.Driver, next.Model, next.Price
+	})
+	d.mu.Lock()
+	t.choice = choice
+	d.mu.Unlock()
+	if t.kept {
+		err = d.world.db.SetModel(ctx, t.session, choice.Name())
+	}
+	return d.choice(choice), d.say(err)
+}
+
+// SetSystem changes the system prompt from the next message on.
+func (d *desk) SetSystem(_ context.Context, prompt string) error {
+	prompt, err := readSystem(prompt)
+	if err != nil {
+		return d.say(err)
+	}
+	d.current().agent.Redefine(func(def *runtime.Definition) { def.System = prompt })
+	return nil
+}
+
+// SaveDraft keeps what was written and not sent.
+func (d *desk) SaveDraft(ctx context.Context, draft tui.Draft) error {
+	t := d.current()
+	if t == nil || !t.kept {
+		return nil
+	}
+	var text []byte
+	if draft.Text != "" || len(draft.Queued) > 0 {
+		text, _ = json.Marshal(draft) // strings always can be
+	}
+	return d.say(d.world.db.SetDraft(ctx, t.session, string(text)))
+}
+
+func (d *desk) draft(ctx context.Context, id event.SessionID) (tui.Draft, error) {
+	var draft tui.Draft
+	text, err := d.world.db.Draft(ctx, id)
+	if err != nil || text == "" {
+		return draft, err
+	}
+	if json.Unmarshal([]byte(text), &draft) != nil {
+		draft.Text = text
+	}
+	return draft, nil
+}
+
+// AddPrompt adds to the history of prompts.
+func (d *desk) AddPrompt(ctx context.Context, text string) error {
+	if t := d.current(); t == nil || !t.kept {
+		return nil
+	}
+	return d.say(d.world.db.AddPrompt(ctx, text))
+}

@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"agentx/engine/event"
+)
+
+// Limits of what one message may carry.
+const (
+	maxStdin = 10 << 20
+	maxFile  = 10 << 20
+)
+
+// content is the message of a one-shot prompt: the prompt, what stands on
+// stdin as a marked block, and the files.
+func (w *world) content(ctx context.Context, o options) (event.Content, error) {
+	prompt, piped := o.prompt, ""
+	var err error
+	switch {
+	case prompt == "-":
+		prompt, err = w.readStdin(ctx)
+	case !isTerminal(w.stdin):
+		piped, err = w.readStdin(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if prompt == "" && piped != "" {
+		prompt, piped = piped, ""
+	}
+	prompt = strings.TrimRight(prompt, "\n")
+	if strings.TrimSpace(prompt) == "" && len(o.files) == 0 {
+		if isTerminal(w.stdin) {
+			return nil, usage("there is no prompt: agentx -p \"your question\"")
+		}
+		return nil, usage("there is no prompt: stdin is empty, and none was given; agentx needs a terminal to chat (this is not one), or: agentx -p \"your question\"")
+	}
+	return compose(prompt, piped, o.files)
+}
+
+// compose puts a message together.
+func compose(prompt, piped string, files []string) (event.Content, error) {
+	text := prompt
+	if piped != "" {
+		text += "\n\n<stdin>\n" + strings.TrimRight(piped, "\n") + "\n</stdin>"
+	}
+	var c event.Content
+	if strings.TrimSpace(text) != "" {
+		c = event.Say(text)
+	}
+	for _, name := range files {
+		part, err := attach(name)
+		if err != nil {
+			return nil, err
+		}
+		c = append(c, part)
+	}
+	return c, nil
+}
+
+// attach reads a file once and makes a part of it: an image, a PDF, or text as
+// a marked block.
+func attach(name string) (event.Part, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, usage("%s: %v", name, bare(err))
+	}
+	if len(data) > maxFile {
+		return nil, usage("%s is larger than the %d MB that a file may have", name, maxFile>>20)
+	}
+	base := filepath.Base(name)
+	switch kind := http.DetectContentType(data); {
+	case kind == "image/png", kind == "image/jpeg", kind == "image/gif", kind == "image/webp":
+		return event.Image{MediaType: kind, Data: data, Name: base}, nil
+	case kind == "application/pdf":
+		return event.File{MediaType: kind, Data: data, Filename: base}, nil
+	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
+		return nil, usage("%s is neither text nor an image nor a PDF", name)
+	}
+	return event.Text{Text: fmt.Sprintf("<file name=%q>\n%s\n</file>", base, strings.TrimRight(string(data), "\n"))}, nil
+}
+
+// openRegular opens a file that is one: no pipe or device that blocks or never
+// ends.
+func openRegular(name string) (*os.File, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, bare(err))
+	}
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fmt.Errorf("%s is not a regular file", name)
+	}
+	return f, nil
+}
+
+// readStdin reads all of stdin, as text. It says so when it has to wait.
+func (w *world) readStdin(ctx context.Context) (string, error) {
+	if w.stdin == nil {
+		return "", nil
+	}
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() { // ends with stdin, or with the program
+		data, err := io.ReadAll(io.LimitReader(w.stdin, maxStdin+1))
+		done <- read{data, err}
+	}()
+	notice := time.After(2 * time.Second)
+	for {
+		select {
+		case r := <-done:
+			return stdinText(r.data, r.err)
+		case <-notice:
+			w.note("waiting for the end of stdin; to go on without it call agentx with </dev/null")
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+func stdinText(data []byte, err error) (string, error) {
+	switch {
+	case errors.Is(err, os.ErrClosed) || err != nil && bare(err).Error() == "bad file descriptor":
+		return "", nil // started with stdin closed
+	case err != nil:
+		return "", fmt.Errorf("stdin: %w", bare(err))
+	case len(data) > maxStdin:
+		return "", usage("stdin is larger than the %d MB that a message may have", maxStdin>>20)
+	}
+	if bytes.IndexByte(data, 0) >= 0 {
+		return "", usage("stdin is not text (it has a NUL byte); attach files with -f")
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+}

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// options are what the flags of a chat or a one-shot prompt say.
+type options struct {
+	print  bool
+	prompt string // what stands behind the flags
+
+	model, system string
+	maxTokens     int
+	temperature   string
+	timeout       time.Duration
+
+	last      bool   // -c
+	resume    string // -r: an id, a prefix or a title
+	pick      bool   // -r without one
+	fork      bool
+	sessionID string
+	title     string
+	noSave    bool
+
+	files  []string
+	format string
+}
+
+// pickValue stands for a -r without a value.
+const pickValue = "\x00"
+
+func (o *options) register(f *pflag.FlagSet) {
+	f.SortFlags = false
+	f.BoolVarP(&o.print, "print", "p", false, "print one answer and exit")
+	f.StringVarP(&o.model, "model", "m", "", "`MODEL` to ask: provider/model or an alias")
+	f.StringVarP(&o.system, "system", "s", "", "system prompt: `TEXT` or @file")
+	f.BoolVarP(&o.last, "continue", "c", false, "go on with the last session of this folder")
+	f.StringVarP(&o.resume, "resume", "r", "", "resume the session with this `ID`, prefix or title; without one, pick it")
+	f.Lookup("resume").NoOptDefVal = pickValue
+	f.BoolVar(&o.fork, "fork-session", false, "resume into a copy; the original stays as it is")
+	f.StringVar(&o.sessionID, "session-id", "", "`ID` of the session that begins")
+	f.StringVarP(&o.title, "name", "n", "", "`TITLE` of the session")
+	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
+	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`: text, image or PDF (repeatable)")
+	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as text, json or stream-json")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
+	f.StringVar(&o.temperature, "temperature", "", "sampling temperature, `0 to 2`")
+	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
+}
+
+// finish checks what the flags say together.
+func (o *options) finish(c *cobra.Command, args []string) error {
+	o.prompt = strings.Join(args, " ")
+	o.pick = o.resume == pickValue
+	if o.pick {
+		o.resume = ""
+	}
+	if c.Flags().Changed("output-format") {
+		o.print = true
+	}
+	switch {
+	case o.format != "text" && o.format != "json" && o.format != "stream-json":
+		return usage("--output-format is text, json or stream-json, not %q", o.format)
+	case o.last && (o.resume != "" || o.pick):
+		return usage("-c goes on with the last session and -r with a chosen one: give one of them")
+	case o.fork && !o.last && o.resume == "" && !o.pick:
+		return usage("--fork-session copies a session that is resumed: give -c or -r with it")
+	case o.sessionID != "" && (o.last || o.resume != "" || o.pick) && !o.fork:
+		return usage("--session-id names a session that begins: to resume one use -r %s", o.sessionID)
+	case o.noSave && (o.last || o.resume != "" || o.pick):
+		return usage("--no-save keeps nothing and -c or -r add to what is kept: give one of them, or --fork-session without --no-save")
+	case o.maxTokens < 0:
+		return usage("--max-tokens is a number of tokens, not %d", o.maxTokens)
+	case o.timeout < 0:
+		return usage("--timeout is a duration such as 90s, not %v", o.timeout)
+	}
+	if o.temperature != "" {
+		if t, err := strconv.ParseFloat(o.temperature, 64); err != nil || math.IsNaN(t) || t < 0 || t > 2 {
+			return usage("--temperature is a number from 0 to 2, not %q", o.temperature)
+		}
+	}
+	return o.mistyped(c, args)
+}
+
+// mistyped guesses that a single word close to the name of a command was meant
+// as one, rather than send it to a model.
+func (o *options) mistyped(c *cobra.Command, args []string) error {
+	if o.print || len(args) == 0 || len(args) > 3 || strings.ContainsAny(args[0], " ?!.,") {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	near := c.SuggestionsFor(args[0])
+	if len(near) == 0 || len(args[0]) < 3 {
+		return nil
+	}
+	return usage("there is no command %q; did you mean `agentx %s`? To ask a model: agentx -p %s", args[0], near[0], strconv.Quote(o.prompt))
+}
+
+// settings are the options that are settings too, as the configuration takes
+// them.
+func (o *options) settings() map[string]string {
+	s := map[string]string{}
+	put := func(key, value string) {
+		if value != "" {
+			s[key] = value
+		}
+	}
+	put("model", o.model)
+	put("system", o.system)
+	put("temperature", o.temperature)
+	if o.maxTokens > 0 {
+		put("max_tokens", strconv.Itoa(o.maxTokens))
+	}
+	return s
+}
+
+// usage is an error in how the program was called.
+func usage(format string, args ...any) error {
+	return &exit{code: codeUsage, err: fmt.Errorf(format, args...)}
+}

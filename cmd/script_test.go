@@ -1,0 +1,144 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"agentx": func() { os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs shell sessions against the real Main, with an empty home and
+// a provider on loopback whose models do what their names say.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "../testdata/scripts",
+		Setup: func(e *testscript.Env) error {
+			server := httptest.NewServer(http.HandlerFunc(provider))
+			e.Defer(server.Close)
+			e.Defer(server.CloseClientConnections)
+			e.Setenv("HOME", e.WorkDir+"/home")
+			e.Setenv("PROVIDER", server.URL+"/v1")
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"code":      exitCode,
+			"interrupt": interruptWhen,
+			"jsonlines": jsonLines,
+		},
+	})
+}
+
+// exitCode runs agentx and wants an exit code: code 3 agentx -p hi
+func exitCode(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("%s: exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// jsonLines wants every line of stdout to be a JSON object.
+func jsonLines(ts *testscript.TestScript, _ bool, _ []string) {
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			ts.Fatalf("%v in %q", err, line)
+		}
+	}
+}
+
+// interruptWhen sends SIGINT to the program in the background of that name.
+func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
+	time.Sleep(300 * time.Millisecond) // for the first piece of the answer to be printed
+	for _, cmd := range ts.BackgroundCmds() {
+		ts.Check(cmd.Process.Signal(os.Interrupt))
+	}
+}
+
+// provider is a server of Chat Completions. The model's name says what happens.
+func provider(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Model    string
+		Messages []struct {
+			Role    string
+			Content any
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	if fails(w, r, req.Model) {
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	say := func(s string) {
+		text, _ := json.Marshal(s)
+		fmt.Fprintf(w, "data: {\"id\":\"c1\",\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", req.Model, text)
+		w.(http.Flusher).Flush()
+	}
+	finish := "stop"
+	switch req.Model {
+	case "hang":
+		say("The beginning")
+		<-r.Context().Done()
+		return
+	case "cut":
+		say("The beginning")
+		return
+	case "refuse":
+		finish = "content_filter"
+	case "short":
+		say("Only so")
+		finish = "length"
+	case "escape":
+		say("red \x1b[31mtext\x1b]52;c;ZXZpbA==\x07")
+	case "history":
+		for _, m := range req.Messages {
+			say(fmt.Sprintf("%s: %v\n", m.Role, m.Content))
+		}
+	default:
+		say(fmt.Sprint("You said: ", req.Messages[len(req.Messages)-1].Content, "\n\n"))
+	}
+	fmt.Fprintf(w, "data: {\"id\":\"c1\",\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}]}\n\n", req.Model, finish)
+	fmt.Fprintf(w, "data: {\"id\":\"c1\",\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\ndata: [DONE]\n\n")
+}
+
+// fails answers as providers do that do not answer.
+func fails(w http.ResponseWriter, r *http.Request, model string) bool {
+	var status int
+	var body string
+	switch model {
+	case "auth":
+		status, body = 401, "Incorrect API key provided: "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	case "quota":
+		status, body = 429, "insufficient_quota: You exceeded your current quota"
+	case "missing":
+		status, body = 404, "The model does not exist"
+	case "long":
+		status, body = 400, "context_length_exceeded: This model's maximum context length is 10 tokens"
+	default:
+		return false
+	}
+	code, _, _ := strings.Cut(body, ":")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": body, "code": code}})
+	return true
+}

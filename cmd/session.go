@@ -1,0 +1,387 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"agentx/engine/event"
+	"agentx/store"
+	"agentx/tui/markdown"
+	"agentx/tui/text"
+
+	"github.com/spf13/cobra"
+)
+
+func sessionCommand(w *world) *cobra.Command {
+	c := &cobra.Command{
+		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, remove and export sessions",
+		Args: cobra.NoArgs, RunE: needsVerb,
+	}
+	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionRemove(w), sessionExport(w))
+	return c
+}
+
+// needsVerb answers a noun that came alone.
+func needsVerb(c *cobra.Command, args []string) error {
+	var verbs []string
+	for _, v := range c.Commands() {
+		if v.IsAvailableCommand() {
+			verbs = append(verbs, v.Name())
+		}
+	}
+	return usage("`%s` needs one of: %s", c.CommandPath(), strings.Join(verbs, ", "))
+}
+
+// exactly checks the number of arguments, and says in words what is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usage("`%s` needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
+		}
+		if len(args) > len(names) {
+			return usage("`%s` takes %d arguments, not %d", c.CommandPath(), len(names), len(args))
+		}
+		return nil
+	}
+}
+
+// listed is a session as JSON.
+type listed struct {
+	ID          event.SessionID `json:"id"`
+	Title       string          `json:"title"`
+	Model       string          `json:"model"`
+	Dir         string          `json:"dir"`
+	ParentID    event.SessionID `json:"parent_id,omitempty"`
+	Created     time.Time       `json:"created"`
+	Updated     time.Time       `json:"updated"`
+	Messages    int             `json:"messages"`
+	Usage       resultUsage     `json:"usage"`
+	CostUSD     *event.USD      `json:"cost_usd"`
+	Interrupted bool            `json:"interrupted"`
+	Snippet     string          `json:"snippet,omitempty"`
+}
+
+func list(s store.Session, snippet string) listed {
+	return listed{
+		ID: s.ID, Title: s.Title, Model: s.Model, Dir: s.Dir, ParentID: s.ParentID, Created: s.Created, Updated: s.Updated,
+		Messages: s.Messages, CostUSD: s.Cost, Interrupted: s.Interrupted, Snippet: snippet,
+		Usage: resultUsage{
+			InputTokens: s.Usage.InputTokens, OutputTokens: s.Usage.OutputTokens,
+			CacheReadInputTokens: s.Usage.CacheReadTokens, CacheCreationInputTokens: s.Usage.CacheWriteTokens,
+			ReasoningTokens: s.Usage.ReasoningTokens,
+		},
+	}
+}
+
+func sessionList(w *world) *cobra.Command {
+	var asJSON, here bool
+	var limit int
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the last used first", Args: exactly(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			db, err := w.reader(c.Context())
+			if err != nil {
+				return err
+			}
+			f := store.Filter{Limit: limit}
+			if here {
+				f.Dir = absolute(w.dir)
+			}
+			all, err := db.Sessions(c.Context(), f)
+			if err != nil {
+				return err
+			}
+			var rows []listed
+			for _, s := range all {
+				rows = append(rows, list(s, ""))
+			}
+			return w.showSessions(rows, asJSON, "There is no session yet. Begin one with `agentx`.")
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&here, "here", false, "only sessions of this folder")
+	c.Flags().IntVar(&limit, "limit", 50, "at most this many; 0 for all")
+	return c
+}
+
+func sessionSearch(w *world) *cobra.Command {
+	var asJSON bool
+	var limit int
+	c := &cobra.Command{
+		Use: "search WORDS...", Aliases: []string{"find"}, Short: "Search what was said", Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := w.reader(c.Context())
+			if err != nil {
+				return err
+			}
+			hits, err := db.Search(c.Context(), strings.Join(args, " "), limit)
+			if err != nil {
+				return err
+			}
+			var rows []listed
+			for _, h := range hits {
+				rows = append(rows, list(h.Session, h.Snippet))
+			}
+			return w.showSessions(rows, asJSON, "Nothing that was said has these words.")
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().IntVar(&limit, "limit", 20, "at most this many")
+	return c
+}
+
+// showSessions prints a table, or JSON.
+func (w *world) showSessions(rows []listed, asJSON bool, none string) error {
+	if asJSON {
+		if rows == nil {
+			rows = []listed{}
+		}
+		return writeLine(w.stdout, rows)
+	}
+	if len(rows) == 0 {
+		w.note("%s", none)
+		return nil
+	}
+	t := table{width: w.tableWidth()}
+	t.row("ID", "UPDATED", "MSGS", "COST", "MODEL", "TITLE")
+	for _, s := range rows {
+		title := s.Title
+		if s.Interrupted {
+			title += " (interrupted)"
+		}
+		t.row(shortID(s.ID), ago(s.Updated), fmt.Sprint(s.Messages), cost(s.CostUSD), s.Model, title)
+		if s.Snippet != "" {
+			t.note(s.Snippet)
+		}
+	}
+	return t.print(w.stdout)
+}
+
+// shortID is as much of an id as a person needs: the rest is only there to make
+// it unique for ever.
+func shortID(id event.SessionID) string {
+	if len(id) > 8 {
+		return string(id[:8])
+	}
+	return string(id)
+}
+
+// cost is an amount for people; a dash where it is unknown.
+func cost(a *event.USD) string {
+	switch {
+	case a == nil:
+		return "-"
+	case *a == 0:
+		return "$0"
+	case *a < event.Dollar/100:
+		return fmt.Sprintf("$%.4f", a.Dollars())
+	}
+	return fmt.Sprintf("$%.2f", a.Dollars())
+}
+
+// ago says how long ago something was.
+func ago(t time.Time) string {
+	switch d := time.Since(t); {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case d < 7*24*time.Hour:
+		return fmt.Sprintf("%d d ago", int(d.Hours()/24))
+	}
+	return t.Local().Format("2006-01-02")
+}
+
+func sessionShow(w *world) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "show ID|TITLE", Short: "Show what was said in a session", Args: exactly("the ID or title of a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, events, err := w.sessionEvents(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return exportJSON(w.stdout, s, events)
+			}
+			if !isTerminal(w.stdout) {
+				return exportMarkdown(visible{w.stdout}, s, events)
+			}
+			var b strings.Builder
+			if err := exportMarkdown(&b, s, events); err != nil {
+				return err
+			}
+			lines := markdown.Render(b.String(), min(w.width(), 100), w.theme())
+			_, err = io.WriteString(w.colored(w.stdout), strings.Join(lines, "\n")+"\n")
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON lines: the session, then its events")
+	return c
+}
+
+func sessionExport(w *world) *cobra.Command {
+	var format, output string
+	c := &cobra.Command{
+		Use: "export ID|TITLE", Short: "Write a session as markdown or JSON lines", Args: exactly("the ID or title of a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if format != "md" && format != "json" {
+				return usage("--format is md or json, not %q", format)
+			}
+			s, events, err := w.sessionEvents(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			write := exportMarkdown
+			if format == "json" {
+				write = exportJSON
+			}
+			if output != "" {
+				return toNewFile(output, func(out io.Writer) error { return write(out, s, events) })
+			}
+			var out io.Writer = w.stdout
+			if isTerminal(w.stdout) {
+				out = visible{w.stdout}
+			}
+			return write(out, s, events)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "md", "`md or json`")
+	c.Flags().StringVarP(&output, "output", "O", "", "write a new `FILE` instead of stdout")
+	return c
+}
+
+// toNewFile writes a file that must not be there yet.
+func toNewFile(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return usage("%s is there already; nothing was written", name)
+	}
+	if err != nil {
+		return &exit{code: codeOutput, err: err}
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return &exit{code: codeOutput, err: fmt.Errorf("%s: %w", name, err)}
+	}
+	return nil
+}
+
+func sessionRename(w *world) *cobra.Command {
+	return &cobra.Command{
+		Use: "rename ID|TITLE NEW-TITLE", Short: "Give a session another title", Args: exactly("the ID or title of a session", "a new title"),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := w.store(c.Context())
+			if err != nil {
+				return err
+			}
+			s, err := w.named(c.Context(), db, args[0])
+			if err != nil {
+				return err
+			}
+			if strings.TrimSpace(args[1]) == "" {
+				return usage("the new title is empty")
+			}
+			return db.Rename(c.Context(), s.ID, args[1])
+		},
+	}
+}
+
+func sessionRemove(w *world) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "rm ID|TITLE...", Aliases: []string{"remove", "delete"}, Short: "Delete sessions for good", Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := w.store(c.Context())
+			if err != nil {
+				return err
+			}
+			var doomed []store.Session
+			for _, ref := range args {
+				s, err := w.named(c.Context(), db, ref)
+				if err != nil {
+					return err
+				}
+				doomed = append(doomed, s)
+			}
+			for _, s := range doomed {
+				if err := w.remove(c.Context(), db, s, yes); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	return c
+}
+
+// remove deletes a session that no other process is using, after asking.
+func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes bool) error {
+	if !yes {
+		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %d messages for good?", shortID(s.ID), text.Line(s.Title), s.Messages))
+		if err != nil || !ok {
+			return err
+		}
+	}
+	release, err := db.Lock(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return db.Delete(ctx, s.ID)
+}
+
+// confirm asks a question that only a y answers with yes.
+func (w *world) confirm(question string) (bool, error) {
+	if !isTerminal(w.stdin) {
+		return false, usage("%s Without a terminal to ask on, say --yes", question)
+	}
+	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
+	line, err := readLine(w.stdin, 100)
+	if err != nil {
+		return false, err
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+// readLine reads one line, byte by byte: what stands behind it is not ours.
+func readLine(in io.Reader, limit int) (string, error) {
+	var b [1]byte
+	var line []byte
+	for len(line) < limit {
+		n, err := in.Read(b[:])
+		if n == 0 || b[0] == '\n' {
+			if err == io.EOF {
+				err = nil
+			}
+			return string(line), err
+		}
+		line = append(line, b[0])
+	}
+	return "", usage("the line is longer than %d characters", limit)
+}
+
+// sessionEvents reads a session that a person names.
+func (w *world) sessionEvents(ctx context.Context, ref string) (store.Session, []event.Event, error) {
+	db, err := w.reader(ctx)
+	if err != nil {
+		return store.Session{}, nil, err
+	}
+	s, err := w.named(ctx, db, ref)
+	if err != nil {
+		return s, nil, err
+	}
+	events, err := db.Events(ctx, s.ID)
+	return s, events, err
+}
