@@ -56,6 +56,27 @@ func TestLinksThatAreTooLong(t *testing.T) {
 	}
 }
 
+func TestAddressesInProse(t *testing.T) {
+	for in, want := range map[string]string{
+		"see https://a.example/x_y?z=1&w=2, and go": "https://a.example/x_y?z=1&w=2",
+		"(https://en.example/wiki/A_(b)).":          "https://en.example/wiki/A_(b)",
+		"**http://a.example**":                      "http://a.example",
+		"xhttp://a.example and http:// and https:":  "",
+		"看https://a.example/世。":                     "https://a.example/世",
+		"`https://a.example`":                       "",
+	} {
+		var got string
+		for _, s := range newGrammar().spans(in, false, false) {
+			if s.kind == link {
+				got += s.text
+			}
+		}
+		if got != want {
+			t.Errorf("in %q the address is %q, want %q", in, got, want)
+		}
+	}
+}
+
 // Texts that make parsers and glamour slow or deep. glamour alone takes half a minute for the first.
 func TestBombs(t *testing.T) {
 	for name, src := range map[string]string{

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	gtext "github.com/yuin/goldmark/text"
@@ -50,9 +49,7 @@ type grammar struct {
 }
 
 func newGrammar() *grammar {
-	inline := append(parser.DefaultInlineParsers(),
-		util.Prioritized(extension.NewStrikethroughParser(), 500),
-		util.Prioritized(extension.NewLinkifyParser(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})), 999))
+	inline := append(parser.DefaultInlineParsers(), util.Prioritized(strike{}, 500))
 	blocks := parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000))
 	return &grammar{
 		paragraph: parser.NewParser(blocks, parser.WithInlineParsers(inline...),
@@ -119,7 +116,7 @@ func (g *grammar) spans(src string, heading, frozen bool) []span {
 			r.out = r.out[:n-1]
 		}
 	}
-	return r.out
+	return linkify(r.out)
 }
 
 // A reader gathers the spans of a tree.

@@ -25,8 +25,7 @@ type oracle struct {
 
 func askOracle(src string, width int) []string {
 	o := oracle{reader: reader{source: []byte(src)}, doc: New(width, theme.Plain())}
-	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough, extension.Table,
-		extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"}))))
+	md := goldmark.New(goldmark.WithExtensions(extension.Strikethrough, extension.Table))
 	o.blocks(md.Parser().Parse(gtext.NewReader(o.source)), "", "")
 	return o.out
 }
@@ -63,7 +62,7 @@ func (o *oracle) block(n ast.Node, first, rest string) {
 	case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 		o.reader.out = nil
 		o.children(n, weight{}, "")
-		if flow := o.doc.look.light(o.reader.out, ground{}); strip(flow) != "" {
+		if flow := o.doc.look.light(linkify(o.reader.out), ground{}); strip(flow) != "" {
 			o.say(first, rest, strings.Split(strip(flow), "\n"))
 		}
 	case *ast.FencedCodeBlock:
@@ -89,7 +88,7 @@ func (o *oracle) block(n ast.Node, first, rest string) {
 			for c := row.FirstChild(); c != nil; c = c.NextSibling() {
 				o.reader.out = nil
 				o.children(c, weight{}, "")
-				cells = append(cells, strip(o.doc.look.light(hosts(o.reader.out), ground{})))
+				cells = append(cells, strip(o.doc.look.light(hosts(linkify(o.reader.out)), ground{})))
 			}
 			if t.head == nil {
 				t.head = cells
