@@ -87,3 +87,22 @@ func BenchmarkUp(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSearch is a letter of a search through ten thousand entries that finds only the oldest, and the picture after it.
+func BenchmarkSearch(b *testing.B) {
+	history := []string{"needle"}
+	for i := range 10_000 {
+		history = append(history, fmt.Sprintf("entry %d, which is about as long as what one asks", i))
+	}
+	m, _, _ := composer.New(composer.Config{}).SetHistory(history).Update(key("ctrl+r"))
+	m, _, _ = m.Update(keys("n")[0])
+	for b.Loop() {
+		next := m
+		for _, k := range keys("eed") {
+			next, _, _ = next.Update(k)
+		}
+		if !strings.Contains(next.View(), "needle") {
+			b.Fatal("not found")
+		}
+	}
+}

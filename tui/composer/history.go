@@ -95,13 +95,18 @@ func recalled(b buffer) int {
 	return len(first.line)
 }
 
-// match is the first step from n back on whose entry fits query, and equals no newer one; 0 where there is none.
+// match is the first step from n back on whose entry fits query; 0 where there is none.
 func (w walk) match(query string, n int) int {
 	for ; n <= len(w.entries); n++ {
-		s := w.entry(n)
-		if s != "" && fits(s, query) && !slices.Contains(w.entries[len(w.entries)-n+1:], s) {
+		if w.fits(n, query) {
 			return n
 		}
 	}
 	return 0
+}
+
+// fits says whether the entry n steps back fits query and equals no newer one.
+func (w walk) fits(n int, query string) bool {
+	s := w.entry(n)
+	return s != "" && fits(s, query) && !slices.Contains(w.entries[len(w.entries)-n+1:], s)
 }

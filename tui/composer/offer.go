@@ -44,11 +44,18 @@ func (m Model) slash() string {
 	if m.buf.above != nil {
 		line = m.buf.top().line
 	}
-	word, _, _ := strings.Cut(line, " ")
+	word := firstWord(line)
 	if m.buf.typed < len(word) || !strings.HasPrefix(word, "/") || strings.ContainsFunc(word[1:], notName) {
 		return ""
 	}
 	return word[1:]
+}
+
+func firstWord(line string) string {
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		return line[:i]
+	}
+	return line
 }
 
 func notName(r rune) bool {
@@ -56,8 +63,7 @@ func notName(r rune) bool {
 }
 
 // suggest looks for what fits the word at the caret. Slash words are found here: those that begin with it, and
-// after them those that hold it. For a mention what fits of the last answer stands
-// until the next comes.
+// after them those that hold it. For a mention what fits of the last answer stands until the next comes.
 func (m Model) suggest() Model {
 	word, from := m.word()
 	old := m.offer
@@ -80,7 +86,7 @@ func (m Model) word() (string, int) {
 	b := m.buf
 	head, tail := b.line[:b.at], b.line[b.at:]
 	if b.above == nil && strings.HasPrefix(head, "/") {
-		word, _, _ := strings.Cut(b.line, " ")
+		word := firstWord(b.line)
 		if b.at > len(word) || b.typed < len(word) {
 			return "", 0
 		}

@@ -53,7 +53,7 @@ func (m Model) seek(k tea.KeyPressMsg) (Model, tea.Msg) {
 		if move := motion(key); move != nil {
 			return m.move(move), nil
 		}
-		return m, nil
+		return m.do(key)
 	}
 }
 
@@ -82,7 +82,7 @@ func (m Model) find(n int) Model {
 
 func (m Model) findNewer() Model {
 	for n := m.search.at - 1; n > 0; n-- {
-		if m.walk.match(m.search.query, n) == n {
+		if m.walk.fits(n, m.search.query) {
 			m.search.at, m.search.failed = n, false
 			return m.lay()
 		}
