@@ -24,13 +24,6 @@ type action struct {
 // actions is the one table behind keys, palette, slash words and help.
 func actions() []action {
 	return []action{
-		{name: "stop", help: "stop the answer, keep what came", keys: []string{"esc"}, do: plain(Model.stop)},
-		{name: "cancel", help: "stop; clear the draft; again to quit", keys: []string{"ctrl+c"}, do: plain(Model.cancel)},
-		{name: "palette", help: "all commands", keys: []string{"ctrl+p"}, do: plain(Model.openPalette)},
-		{name: "editor", help: "write in $EDITOR", keys: []string{"ctrl+g"}, do: Model.edit},
-		{name: "repaint", help: "draw the screen anew", keys: []string{"ctrl+l"}, do: plain(Model.repaint)},
-		{name: "suspend", help: "back to the shell; fg returns", keys: []string{"ctrl+z"}, do: plain(Model.suspend)},
-
 		{name: "new", help: "begin a new session", slash: "new", do: plain(Model.newSession)},
 		{name: "sessions", help: "open another session", slash: "sessions", keys: []string{"alt+s"}, do: Model.openSessions},
 		{name: "search", help: "search titles and content", slash: "search", args: "[words]", do: Model.openSessions},
@@ -44,6 +37,13 @@ func actions() []action {
 		{name: "theme", help: "dark, light, plain or auto", slash: "theme", args: "[name]", do: Model.theme},
 		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
 		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
+
+		{name: "stop", help: "stop the answer, keep what came", keys: []string{"esc"}, do: plain(Model.stop)},
+		{name: "cancel", help: "stop; clear the draft; again to quit", keys: []string{"ctrl+c"}, do: plain(Model.cancel)},
+		{name: "palette", help: "all commands", keys: []string{"ctrl+p"}, do: plain(Model.openPalette)},
+		{name: "editor", help: "write in $EDITOR", keys: []string{"ctrl+g"}, do: Model.edit},
+		{name: "repaint", help: "draw the screen anew", keys: []string{"ctrl+l"}, do: plain(Model.repaint)},
+		{name: "suspend", help: "back to the shell; fg returns", keys: []string{"ctrl+z"}, do: plain(Model.suspend)},
 		{name: "quit", help: "leave", slash: "quit", keys: []string{"ctrl+d"}, empty: true, do: plain(Model.quit)},
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // prefs are how the user wants things to look.
 type prefs struct {
-	theme      theme.Theme
+	theme      *theme.Theme
 	auto       bool // the theme follows the terminal's background
 	waiting    bool // for the terminal to say what its background is
 	profile    colorprofile.Profile
@@ -38,13 +38,13 @@ func (p prefs) named(name string) prefs {
 	p.auto = false
 	switch {
 	case name == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
-		p.theme = theme.Plain()
+		p.theme = new(theme.Plain())
 	case name == "light":
-		p.theme = theme.Light()
+		p.theme = new(theme.Light())
 	case name == "dark":
-		p.theme = theme.Dark()
+		p.theme = new(theme.Dark())
 	default:
-		p.theme, p.auto, p.waiting = theme.Dark(), true, true
+		p.theme, p.auto, p.waiting = new(theme.Dark()), true, true
 	}
 	return p
 }
@@ -65,11 +65,11 @@ func (m Model) look(msg tea.Msg) Model {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
 		if m.prefs.auto {
-			name := theme.Light()
+			ground := theme.Light()
 			if msg.IsDark() {
-				name = theme.Dark()
+				ground = theme.Dark()
 			}
-			m.prefs.theme, m.prefs.waiting = name, false
+			m.prefs.theme, m.prefs.waiting = &ground, false
 			return m.dress()
 		}
 	case uv.PrimaryDeviceAttributesEvent:

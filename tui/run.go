@@ -87,7 +87,7 @@ type console struct {
 	program *tea.Program
 	crashes chan Crash
 	ended   chan ending
-	ready   chan struct{} // closed when there is a screen
+	ready   chan struct{}  // closed when there is a screen
 	answers sync.WaitGroup // that are running
 
 	mu     sync.Mutex

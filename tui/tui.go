@@ -135,11 +135,14 @@ func (m Model) resize(width, height int) Model {
 	return m.fit()
 }
 
+// maxOverlay is how wide a list or a question gets; wider, its columns fall apart.
+const maxOverlay = 100
+
 // fit gives the children their share of the rows.
 func (m Model) fit() Model {
 	room := m.roomBelow()
 	m.composer = m.composer.SetSize(m.width, room)
-	m.overlays = m.overlays.setSize(m.width, room)
+	m.overlays = m.overlays.setSize(min(m.width, maxOverlay), room)
 	return m
 }
 

@@ -61,7 +61,7 @@ func (m Model) Apply(e event.Event) Model {
 }
 
 // View draws the line. What does not fit is left out, the least dear first.
-func (m Model) View(width int, th theme.Theme) string {
+func (m Model) View(width int, th *theme.Theme) string {
 	fields := m.fields()
 	for len(fields) > 1 && text.Width(line(fields)) > width {
 		fields = drop(fields)

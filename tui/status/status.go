@@ -132,7 +132,7 @@ func retrying(r event.Retrying) string {
 
 // View draws the line, at most width cells wide. Stop is the key that ends the
 // answer. What does not fit is left out, the least dear first.
-func (m Model) View(width int, now time.Time, th theme.Theme, stop string) string {
+func (m Model) View(width int, now time.Time, th *theme.Theme, stop string) string {
 	if !m.Active() || width < 1 {
 		return ""
 	}

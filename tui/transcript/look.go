@@ -13,9 +13,10 @@ const gutter = 2
 
 const margin = "  "
 
-// A look is the marks in their colours.
+// A look is the marks in their colours. It never changes; a theme has many
+// styles, and a model is copied often.
 type look struct {
-	theme               theme.Theme
+	theme               *theme.Theme
 	user, agent         string
 	ok, bad, planned    string
 	unknown, stop, info string
@@ -23,18 +24,18 @@ type look struct {
 	spinner             []string
 }
 
-func newLook(th theme.Theme, ascii bool) look {
-	l := look{theme: th, ok: "✓", bad: "✗", planned: "·", unknown: "?", stop: "■", info: "·", warn: "!", arrow: "→", spinner: spinner(false)}
+func newLook(th *theme.Theme, ascii bool) *look {
+	l := &look{theme: th, ok: "✓", bad: "✗", planned: "·", unknown: "?", stop: "■", info: "·", warn: "!", arrow: "→", spinner: spinner(false)}
 	user, agent := "›", "●"
 	if ascii {
-		l = look{theme: th, ok: "+", bad: "x", planned: ".", unknown: "?", stop: "#", info: "-", warn: "!", arrow: "->", spinner: spinner(true)}
+		l = &look{theme: th, ok: "+", bad: "x", planned: ".", unknown: "?", stop: "#", info: "-", warn: "!", arrow: "->", spinner: spinner(true)}
 		user, agent = ">", "*"
 	}
 	l.user, l.agent = th.User.Render(user), th.Agent.Render(agent)
 	return l
 }
 
-func (l look) muted(s string) string { return l.theme.Muted.Render(s) }
+func (l *look) muted(s string) string { return l.theme.Muted.Render(s) }
 
 // spinner is the pictures of something at work, one each tenth of a second.
 func spinner(ascii bool) []string {

@@ -42,7 +42,7 @@ func (m Model) say(at time.Time, s string) Model {
 			return m
 		}
 		m = m.apart()
-		m.message.doc, m.message.source = markdown.New(m.inner(), m.look.theme), nil
+		m.message.doc, m.message.source = markdown.New(m.inner(), *m.look.theme), nil
 	}
 	m.message.source = append(m.message.source, s)
 	m.message.doc.Append(s)
@@ -94,7 +94,7 @@ func (m Model) relay() Model {
 		return m
 	}
 	said, tail := strings.Join(g.source, ""), letters(g.doc.Tail(everything))
-	g.doc, g.source = markdown.New(m.inner(), m.look.theme), []string{said}
+	g.doc, g.source = markdown.New(m.inner(), *m.look.theme), []string{said}
 	g.doc.Append(said)
 	lines := g.doc.Take()
 	g.skip = max(0, letters(lines)+letters(g.doc.Tail(everything))-tail)

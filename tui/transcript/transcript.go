@@ -22,7 +22,7 @@ type Config struct {
 // newer one may be used.
 type Model struct {
 	config Config
-	look   look
+	look   *look
 	width  int
 	height int
 
@@ -38,7 +38,7 @@ type Model struct {
 }
 
 // New returns an empty transcript, 80 columns wide.
-func New(c Config, th theme.Theme) Model {
+func New(c Config, th *theme.Theme) Model {
 	return Model{config: c, look: newLook(th, c.ASCII), width: 80, height: 24, spaced: true}
 }
 
@@ -55,7 +55,7 @@ func (m Model) SetSize(width, height int) Model {
 }
 
 // SetTheme changes the colours of what is not printed yet.
-func (m Model) SetTheme(th theme.Theme) Model {
+func (m Model) SetTheme(th *theme.Theme) Model {
 	m.look = newLook(th, m.config.ASCII)
 	return m.relay()
 }
