@@ -9,9 +9,8 @@
 package bus
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -21,14 +20,16 @@ import (
 
 // A Bus is a timeline of system events. The zero value is ready to use.
 type Bus struct {
-	// Report is told of handlers that panic; nil ignores them. It is set before
-	// the bus is used.
+	// Report is told of handlers and filters that panic; nil ignores them. It is
+	// set before the bus is used.
 	Report func(e SystemEvent, problem error)
 
 	mu       sync.Mutex
-	queue    []SystemEvent
+	queue    queue
 	draining bool
-	table    atomic.Pointer[table] // replaced under mu, read without
+	byType   map[string]*list // those that named types
+	all      list             // those that want every type
+	number   int64            // of the latest subscription
 	requests atomic.Int64
 }
 
@@ -40,85 +41,127 @@ type Subscription struct {
 	Once     bool                   // and no more after the first
 }
 
-// entry is a subscription with its handler.
-type entry struct {
-	Subscription
-	handle func(SystemEvent)
-	number int64
-	done   atomic.Bool
-}
-
-// A table is never changed, only replaced.
-type table struct {
-	byType map[string][]*entry // a type that somebody asked for: all that want it, in order
-	all    []*entry            // those that want every type, in order
-	last   int64
-}
-
 // Publish puts e on the timeline.
 func (b *Bus) Publish(e SystemEvent) {
+	p := posted{e, e.Data.Type()}
 	b.mu.Lock()
-	b.queue = append(b.queue, e)
+	b.queue.push(p)
 	if b.draining {
 		b.mu.Unlock()
 		return
 	}
 	b.draining = true
-	for len(b.queue) > 0 {
-		batch := b.queue
-		b.queue = nil
-		b.mu.Unlock()
-		for _, e := range batch {
-			b.deliver(e)
-		}
-		b.mu.Lock()
-	}
-	b.draining = false
 	b.mu.Unlock()
+	b.drain()
 }
 
-func (b *Bus) deliver(e SystemEvent) {
-	t := b.table.Load()
-	if t == nil {
-		return
-	}
-	entries, asked := t.byType[e.Data.Type()]
-	if !asked {
-		entries = t.all
-	}
-	for _, s := range entries {
-		if s.done.Load() || s.Filter != nil && !b.safely(e, func() bool { return s.Filter(e) }) {
-			continue
-		}
-		if s.Once && s.done.Swap(true) {
-			continue
-		}
-		b.safely(e, func() bool { s.handle(e); return true })
-		if s.Once {
-			b.remove(s)
-		}
-	}
-}
-
-// safely reports a panic of f and takes it for a no.
-func (b *Bus) safely(e SystemEvent, f func() bool) (ok bool) {
+// drain carries the timeline forward to its end. A handler that ends its
+// goroutine leaves the rest to the next who publishes.
+func (b *Bus) drain() {
+	ended := false
 	defer func() {
-		if p := recover(); p != nil && b.Report != nil {
-			b.Report(e, fmt.Errorf("bus: a handler panicked over %s: %v", e.Data.Type(), p))
+		if !ended {
+			b.mu.Lock()
+			b.draining = false
+			b.mu.Unlock()
 		}
 	}()
-	return f()
+	for {
+		e, typed, all, ok := b.next()
+		if !ok {
+			ended = true
+			return
+		}
+		b.deliver(e, typed, all)
+	}
+}
+
+// next takes the oldest event and those who want it. Where there is none, the
+// timeline is at rest.
+func (b *Bus) next() (e SystemEvent, typed, all []*entry, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.queue.pop()
+	if !ok {
+		b.draining = false
+		return SystemEvent{}, nil, nil, false
+	}
+	if l := b.byType[p.name]; l != nil {
+		typed = l.entries
+	}
+	return p.SystemEvent, typed, b.all.entries, true
+}
+
+// deliver hands e to both lists, which are in order, as if they were one.
+func (b *Bus) deliver(e SystemEvent, typed, all []*entry) {
+	for len(typed) > 0 && len(all) > 0 {
+		if typed[0].before(all[0]) {
+			b.hand(e, typed[0])
+			typed = typed[1:]
+			continue
+		}
+		b.hand(e, all[0])
+		all = all[1:]
+	}
+	for _, s := range typed {
+		b.hand(e, s)
+	}
+	for _, s := range all {
+		b.hand(e, s)
+	}
+}
+
+// hand calls s with e, if s still wants it. A panic is reported; that of a
+// filter is a no.
+func (b *Bus) hand(e SystemEvent, s *entry) {
+	defer func() {
+		if p := recover(); p != nil {
+			b.report(e, fmt.Errorf("bus: a handler panicked over %s: %v", e.Data.Type(), p))
+		}
+	}()
+	if s.done.Load() || s.Filter != nil && !s.Filter(e) {
+		return
+	}
+	if s.Once {
+		if s.done.Swap(true) {
+			return
+		}
+		defer b.remove(s)
+	}
+	s.handle(e)
+}
+
+// report tells Report. One that panics too has nobody left to tell.
+func (b *Bus) report(e SystemEvent, problem error) {
+	if b.Report == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	b.Report(e, problem)
 }
 
 // Subscribe calls f with the events that s wants, from now until stop is
-// called. Once stop has returned, no further call of f begins.
+// called. An event that is published after stop has returned does not reach f;
+// one that another goroutine is just handing out still may.
 func (b *Bus) Subscribe(s Subscription, f func(SystemEvent)) (stop func()) {
+	s.Types = once(s.Types)
 	e := &entry{Subscription: s, handle: f}
-	b.replace(func(t *table) {
-		t.last++
-		e.number = t.last
-		t.add(e)
-	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.number++
+	e.number = b.number
+	if len(s.Types) == 0 {
+		b.all.add(e)
+	}
+	for _, name := range e.Types {
+		if b.byType == nil {
+			b.byType = map[string]*list{}
+		}
+		if b.byType[name] == nil {
+			b.byType[name] = &list{}
+		}
+		b.byType[name].add(e)
+	}
 	return func() {
 		e.done.Store(true)
 		b.remove(e)
@@ -127,61 +170,39 @@ func (b *Bus) Subscribe(s Subscription, f func(SystemEvent)) (stop func()) {
 
 // On subscribes to the events that carry D, a layer or a single type.
 func On[D event.Data](b *Bus, f func(SystemEvent, D)) (stop func()) {
-	return b.Subscribe(Subscription{}, func(e SystemEvent) {
+	return b.Subscribe(Subscription{Types: typesOf[D]()}, func(e SystemEvent) {
 		if d, ok := e.Data.(D); ok {
 			f(e, d)
 		}
 	})
 }
 
-func (b *Bus) remove(e *entry) {
-	b.replace(func(t *table) { t.drop(e) })
+// typesOf is the name of a single type. A layer has no name, nor has a type
+// that takes its name off the wire: both are looked for in everything.
+func typesOf[D event.Data]() []string {
+	var d D
+	if reflect.TypeFor[D]().Kind() != reflect.Struct || d.Type() == "" {
+		return nil
+	}
+	return []string{d.Type()}
 }
 
-func (b *Bus) replace(change func(*table)) {
+// remove forgets e, whose done is set. Twice is as good as once.
+func (b *Bus) remove(e *entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	next := &table{byType: map[string][]*entry{}}
-	if t := b.table.Load(); t != nil {
-		next.all, next.last = slices.Clone(t.all), t.last
-		for name, entries := range t.byType {
-			next.byType[name] = slices.Clone(entries)
-		}
-	}
-	change(next)
-	b.table.Store(next)
-}
-
-func (t *table) add(e *entry) {
-	if len(e.Types) == 0 {
-		t.all = inOrder(append(t.all, e))
-		for name, entries := range t.byType {
-			t.byType[name] = inOrder(append(entries, e))
-		}
+	if e.removed {
 		return
 	}
+	e.removed = true
+	if len(e.Types) == 0 {
+		b.all.forget()
+	}
 	for _, name := range e.Types {
-		entries, asked := t.byType[name]
-		if !asked {
-			entries = slices.Clone(t.all)
+		if b.byType[name].forget() == 0 {
+			delete(b.byType, name)
 		}
-		t.byType[name] = inOrder(append(entries, e))
 	}
-}
-
-func (t *table) drop(e *entry) {
-	gone := func(o *entry) bool { return o == e }
-	t.all = slices.DeleteFunc(t.all, gone)
-	for name, entries := range t.byType {
-		t.byType[name] = slices.DeleteFunc(entries, gone)
-	}
-}
-
-func inOrder(entries []*entry) []*entry {
-	slices.SortStableFunc(entries, func(a, b *entry) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.number, b.number))
-	})
-	return entries
 }
 
 // newRequestID names a request on this bus.
