@@ -92,18 +92,14 @@ const maxPrompts = 5000
 // AddPrompt keeps what was typed. The same as the one before is not kept twice.
 func (db *DB) AddPrompt(ctx context.Context, text string) error {
 	return db.write(ctx, "add prompt", func(ctx context.Context, tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `
+		_, err := tx.ExecContext(ctx, `
 			INSERT INTO prompts (text, at)
 			SELECT ?1, ?2
 			WHERE ?1 <> '' AND ?1 IS NOT (SELECT text FROM prompts ORDER BY n DESC LIMIT 1)`, text, db.now().UnixMilli())
 		if err != nil {
 			return err
 		}
-		n, err := res.LastInsertId()
-		if err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM prompts WHERE n <= ?`, n-maxPrompts)
+		_, err = tx.ExecContext(ctx, `DELETE FROM prompts WHERE n <= (SELECT max(n) FROM prompts) - ?`, maxPrompts)
 		return err
 	})
 }

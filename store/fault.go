@@ -115,6 +115,7 @@ func classify(path string, err error) error {
 
 // Result codes of SQLite. The low byte is the kind.
 const (
+	sqliteError    = 1
 	sqlitePerm     = 3
 	sqliteBusy     = 5
 	sqliteReadOnly = 8

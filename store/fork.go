@@ -26,7 +26,10 @@ func (db *DB) ForkBefore(ctx context.Context, from, to event.SessionID, message 
 		if err := db.twin(ctx, tx, from, to); err != nil {
 			return err
 		}
-		log, err := eventsOf(ctx, tx, `SELECT event FROM events WHERE session = ? AND seq < ? ORDER BY seq`, string(from), end)
+		if end == 1 {
+			return nil
+		}
+		log, err := eventsOf(ctx, tx, from, 1, end-1)
 		if err != nil {
 			return err
 		}
@@ -47,7 +50,8 @@ func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message st
 			WHEN '' THEN (SELECT head + 1 FROM sessions WHERE id = ?1)
 			ELSE (
 				SELECT min(seq) FROM events
-				WHERE session = ?1 AND type = 'user_message' AND event ->> '$.data.id' = ?2)
+				WHERE n BETWEEN (SELECT n << 32 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | 0xffffffff FROM sessions WHERE id = ?1)
+					AND type = 'user_message' AND event ->> '$.data.id' = ?2)
 			END`, string(session), message).Scan(&end)
 	if err == nil && !end.Valid {
 		err = ErrNotFound

@@ -220,6 +220,17 @@ func (l *live) flush() error {
 	return l.complaint()
 }
 
+// whole writes what is pending, and reports whether the file has all of the
+// answer.
+func (l *live) whole() bool {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	l.keep(false)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err == nil && !l.ended
+}
+
 // keep writes what is pending and syncs what is due, or all. The disk is held.
 func (l *live) keep(all bool) {
 	bytes, ok := l.take()

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 
 	"agentx/engine/event"
 )
@@ -39,7 +39,7 @@ func growthOf(d event.Data) growth {
 	switch d := d.(type) {
 	case event.UserMessage:
 		text := d.Content.Text()
-		return growth{messages: 1, turn: &d.ID, interrupted: new(false), title: line(clip(text, 500)), text: text}
+		return growth{messages: 1, turn: &d.ID, interrupted: new(false), title: clip(line(clip(text, 500)), 80), text: text}
 	case event.AssistantMessage:
 		return growth{messages: 1, text: d.Content.Text()}
 	case event.TurnResponse:
@@ -85,43 +85,58 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 	if err != nil {
 		return err
 	}
-	res, err := tx.ExecContext(ctx, `
-		INSERT INTO events (session, seq, type, at, event)
-		VALUES (?, ?, ?, ?, ?)`,
-		string(session), head, e.Data.Type(), e.At.UnixMilli(), string(text))
+	n := key<<32 | head
+	_, err = tx.ExecContext(ctx, `INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)`,
+		n, string(session), head, e.Data.Type(), e.At.UnixMilli(), string(text))
 	if err != nil {
-		return err
-	}
-	n, err := res.LastInsertId()
-	if err != nil {
-		return err
-	}
-	if err := index(ctx, tx, n, g.text); err != nil {
 		return err
 	}
 	if untitled && g.title != "" {
-		if err := entitle(ctx, tx, key, g.title); err != nil {
+		// Its words are those of the message: they need no place in the index.
+		if _, err := tx.ExecContext(ctx, `UPDATE sessions SET title = ? WHERE n = ?`, g.title, key); err != nil {
 			return err
 		}
 	}
-	if !counts {
-		return nil
+	switch d := e.Data.(type) {
+	case event.AssistantMessage:
+		return index(ctx, tx, n, g.text)
+	case event.TurnResponse:
+		if err := indexAsked(ctx, tx, key, d.MessageID); err != nil || !counts {
+			return err
+		}
+		return count(ctx, tx, e)
 	}
-	return count(ctx, tx, e)
+	return nil
 }
 
-func entitle(ctx context.Context, tx *sql.Tx, key int64, title string) error {
-	title = clip(title, 80)
-	if _, err := tx.ExecContext(ctx, `UPDATE sessions SET title = ? WHERE n = ?`, title, key); err != nil {
+// indexAsked adds the message that a turn answered to the words. With the
+// answer it costs a quarter of what it costs alone, and searching for what is
+// being answered can wait.
+func indexAsked(ctx context.Context, tx *sql.Tx, key int64, message string) error {
+	var n int64
+	var e event.Event
+	var text []byte
+	err := tx.QueryRowContext(ctx, `
+		SELECT n, event FROM events
+		WHERE n BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff AND type = 'user_message' AND event ->> '$.data.id' = ?2
+		ORDER BY n DESC
+		LIMIT 1`, key, message).Scan(&n, &text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	return reindex(ctx, tx, -key, title)
+	if err := json.Unmarshal(text, &e); err != nil {
+		return err
+	}
+	return reindex(ctx, tx, n, growthOf(e.Data).text)
 }
 
 // Events returns a session from its beginning. One that is not there, or in
 // which nothing was said, has none.
 func (db *DB) Events(ctx context.Context, session event.SessionID) ([]event.Event, error) {
-	events, err := eventsOf(ctx, db.r, `SELECT event FROM events WHERE session = ? ORDER BY seq`, string(session))
+	events, err := eventsOf(ctx, db.r, session, 1, 0)
 	return events, db.fault("events", err)
 }
 
@@ -136,19 +151,21 @@ func (db *DB) Tail(ctx context.Context, session event.SessionID, n int) ([]event
 // its last where seq is 0, oldest first, and what seq counts the first of them.
 // The first event of a session is 1.
 func (db *DB) Page(ctx context.Context, session event.SessionID, seq int64, n int) ([]event.Event, int64, error) {
-	events, err := eventsOf(ctx, db.r, `
-		SELECT event FROM events
-		WHERE session = ?1 AND (?2 = 0 OR seq < ?2)
-		ORDER BY seq DESC
-		LIMIT ?3`, string(session), seq, n)
-	if err != nil || len(events) == 0 {
-		return nil, 0, db.fault("page", err)
-	}
-	slices.Reverse(events)
 	if seq == 0 {
-		err = db.r.QueryRowContext(ctx, `SELECT max(seq) + 1 FROM events WHERE session = ?`, string(session)).Scan(&seq)
+		err := db.r.QueryRowContext(ctx, `SELECT head + 1 FROM sessions WHERE id = ?`, string(session)).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, 0, nil
+		}
+		if err != nil {
+			return nil, 0, db.fault("page", err)
+		}
 	}
-	return events, seq - int64(len(events)), db.fault("page", err)
+	first := max(1, seq-int64(n))
+	if first >= seq {
+		return nil, seq, nil
+	}
+	events, err := eventsOf(ctx, db.r, session, first, seq-1)
+	return events, first, db.fault("page", err)
 }
 
 // A querier is a database or a transaction.
@@ -156,23 +173,46 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func eventsOf(ctx context.Context, q querier, query string, args ...any) ([]event.Event, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+// eventsOf returns the events from first to last, which is the end where it is 0.
+func eventsOf(ctx context.Context, q querier, session event.SessionID, first, last int64) ([]event.Event, error) {
+	if last == 0 {
+		last = 1<<32 - 1
+	}
+	rows, err := q.QueryContext(ctx, `
+		SELECT seq, event FROM events
+		WHERE n BETWEEN (SELECT n << 32 | ?2 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | ?3 FROM sessions WHERE id = ?1)
+		ORDER BY n`, string(session), first, last)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var events []event.Event
 	for rows.Next() {
+		var seq int64
 		var text sql.RawBytes
 		var e event.Event
-		if err := rows.Scan(&text); err != nil {
+		if err := rows.Scan(&seq, &text); err != nil {
 			return nil, err
 		}
 		if err := json.Unmarshal(text, &e); err != nil {
-			return nil, fmt.Errorf("%w: event %d of %d: %w", ErrCorrupt, len(events)+1, len(events)+1, err)
+			return nil, fmt.Errorf("%w: event %d of session %q: %w", ErrCorrupt, seq, session, err)
 		}
 		events = append(events, e)
 	}
 	return events, rows.Err()
+}
+
+// seqOf returns the seq of the last event of one of the types, or 0.
+func seqOf(ctx context.Context, tx *sql.Tx, session event.SessionID, types ...string) (int64, error) {
+	var seq int64
+	err := tx.QueryRowContext(ctx, `
+		SELECT seq FROM events
+		WHERE n BETWEEN (SELECT n << 32 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | 0xffffffff FROM sessions WHERE id = ?1)
+			AND instr(?2, ' ' || type || ' ')
+		ORDER BY n DESC
+		LIMIT 1`, string(session), " "+strings.Join(types, " ")+" ").Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return seq, err
 }

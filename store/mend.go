@@ -31,9 +31,12 @@ func (db *DB) mendAll(ctx context.Context) error {
 	return nil
 }
 
-// torn are the sessions with an open turn or a live file.
+// torn are the sessions with a live file, and those of the last thousand with
+// an open turn. An older one is mended when somebody goes on with it.
 func (db *DB) torn(ctx context.Context) ([]event.SessionID, error) {
-	rows, err := db.w.QueryContext(ctx, `SELECT id FROM sessions WHERE turn <> ''`)
+	rows, err := db.w.QueryContext(ctx, `
+		SELECT id FROM (SELECT id, turn FROM sessions ORDER BY n DESC LIMIT 1000)
+		WHERE turn <> ''`)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +101,15 @@ func (db *DB) mend(ctx context.Context, session event.SessionID) error {
 // mend adds to the log what its open turn lacks. The stream is the message that
 // began when the log's head was at head.
 func mend(ctx context.Context, tx *sql.Tx, session event.SessionID, head int64, stream []event.Event, step engine.Processor, counts bool) error {
-	log, err := eventsOf(ctx, tx, `
-		SELECT event FROM events
-		WHERE session = ?1 AND seq >= (SELECT max(seq) FROM events WHERE session = ?1 AND type = 'user_message')
-		ORDER BY seq`, string(session))
-	if err != nil || len(log) == 0 {
+	began, err := seqOf(ctx, tx, session, "user_message")
+	if err != nil || began == 0 {
 		return err
 	}
-	var last int64
-	err = tx.QueryRowContext(ctx, `
-		SELECT coalesce(max(seq), 0) FROM events
-		WHERE session = ? AND type IN ('assistant_message', 'user_message', 'error_message', 'turn_response')`, string(session)).Scan(&last)
+	log, err := eventsOf(ctx, tx, session, began, 0)
+	if err != nil {
+		return err
+	}
+	last, err := seqOf(ctx, tx, session, "assistant_message", "user_message", "error_message", "turn_response")
 	if err != nil {
 		return err
 	}
@@ -138,7 +139,6 @@ func lack(log, stream []event.Event, step engine.Processor) []event.Event {
 	if n := len(stream); n > 0 && stream[n-1].At.After(at) {
 		at = stream[n-1].At
 	}
-	stream = append(stream, event.Event{At: at, Data: event.Interrupted{Reason: event.BySystem}})
 
 	var missing []event.Event
 	if !known["turn_request"] {
@@ -148,7 +148,11 @@ func lack(log, stream []event.Event, step engine.Processor) []event.Event {
 			}
 		}
 	}
+	stream = append(stream, event.Event{At: at, Data: event.Interrupted{Reason: event.BySystem}})
 	for _, in := range stream {
+		if !s.Open() {
+			break // the answer had ended, but for the commit
+		}
 		for e := range mealy.Follow(step, &s, in) {
 			if layer := event.LayerOf(e.Data); (layer == event.MessageLayer || layer == event.TurnLayer) && !known[nameOfEvent(e.Data)] {
 				missing = append(missing, e)

@@ -63,7 +63,8 @@ func (db *DB) migrate(ctx context.Context, from fs.FS, done int) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	_, err := db.w.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // the next commits begin with a short log
+	return err
 }
 
 // run runs one script. A file has it whole, with its number, or not at all.

@@ -3,21 +3,25 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"sync"
 
 	"agentx/engine"
 	"agentx/engine/event"
+	"agentx/engine/mealy"
 )
 
-// Presenter returns who saves a session. When it has been shown a message or a
-// turn without error, that is on the disk. A user's message takes its draft
-// and its place in the queue with it.
+// Presenter returns who saves a session. When it has been shown a user's
+// message without error, that is on the disk, with the turn's request, and its
+// draft and its place in the queue are gone. When it has been shown the end of
+// the turn, so is the turn.
 //
 // While an answer streams, its text is appended to a file in the folder
 // *-live, whether or not more of it comes. What goes wrong with that is the
 // error of the next event, once; the answer itself is still saved when it is
-// whole. From the user's message to the end of the turn the session is locked:
+// whole. The message that ends a turn is whole in this file when it has been
+// shown, and moves to the log in one transaction with the turn's end. From the user's message to the end of the turn the session is locked:
 // where somebody else writes to it, the error is an [*InUseError] and nothing
 // was saved.
 func (db *DB) Presenter(session event.SessionID) engine.Presenter {
@@ -29,8 +33,11 @@ type presenter struct {
 	session event.SessionID
 
 	mu      sync.Mutex
-	release func() // of the turn's lock; nil between turns
-	live    *live  // of the message that is streaming; nil between messages
+	release func()        // of the turn's lock; nil between turns
+	request string        // the turn_request as JSON, when it was saved with its message
+	live    *live         // of the message that is streaming; nil between messages
+	ended   bool          // the turn: only its messages and its response are to come
+	last    []event.Event // messages that end the turn; they are whole in the live file
 }
 
 // Present keeps e if it is to be kept.
@@ -47,13 +54,27 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 	case event.MessageStart:
 		return p.begin(ctx, e, d)
 	case event.TextDelta, event.ThinkingDelta, event.ToolUseStart, event.InputJSONDelta, event.ToolUseStop, event.MessageDelta:
-		if p.live != nil {
-			return p.live.add(e)
-		}
+		return p.add(e)
+	case event.MessageStop:
+		p.ended = d.StopReason.Final()
+		return p.add(e)
+	case event.ErrorReceived, event.Interrupted:
+		p.ended = true
+		return p.add(e)
 	case event.AssistantMessage:
+		if p.hold(e) {
+			return nil
+		}
 		return errors.Join(p.save(ctx, e), p.settle(d))
+	case event.ErrorMessage:
+		if p.hold(e) {
+			return nil
+		}
+		return p.save(ctx, e)
 	case event.ToolCallMessage:
 		return errors.Join(p.flush(), p.save(ctx, e))
+	case event.TurnRequest:
+		return p.confirm(ctx, e)
 	case event.TurnResponse:
 		return p.close(ctx, e)
 	case event.Message, event.Turn:
@@ -75,17 +96,47 @@ func (p *presenter) open(ctx context.Context, e event.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := p.save(ctx, e); err != nil {
-		release()
-		return err
-	}
 	p.release = release
-	return nil
+	request, err := p.foresee(e)
+	if err == nil {
+		err = p.save(ctx, append([]event.Event{e}, request...)...)
+	}
+	if err != nil {
+		p.release, p.request = nil, ""
+		release()
+	}
+	return err
 }
 
-// save puts a complete event on the disk. Between turns it takes the lock for
-// as long as that takes.
-func (p *presenter) save(ctx context.Context, e event.Event) error {
+// foresee returns the turn's request that follows from the message, so that one
+// commit saves both.
+func (p *presenter) foresee(message event.Event) ([]event.Event, error) {
+	for e := range mealy.Follow(engine.Step, new(engine.State), message) {
+		if _, ok := e.Data.(event.TurnRequest); ok {
+			text, err := json.Marshal(e)
+			p.request = string(text)
+			return []event.Event{e}, err
+		}
+	}
+	return nil, nil
+}
+
+// confirm saves a turn's request that was not foreseen.
+func (p *presenter) confirm(ctx context.Context, e event.Event) error {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if p.request == string(text) {
+		p.request = ""
+		return nil
+	}
+	return p.save(ctx, e)
+}
+
+// save puts complete events on the disk. Between turns it takes the lock for as
+// long as that takes.
+func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 	if p.release == nil {
 		if err := p.db.writable(); err != nil {
 			return err
@@ -97,12 +148,17 @@ func (p *presenter) save(ctx context.Context, e event.Event) error {
 		defer release()
 	}
 	return p.db.write(ctx, "save", func(ctx context.Context, tx *sql.Tx) error {
-		if m, ok := e.Data.(event.UserMessage); ok {
-			if err := sent(ctx, tx, p.session, m); err != nil {
+		for _, e := range events {
+			if m, ok := e.Data.(event.UserMessage); ok {
+				if err := sent(ctx, tx, p.session, m); err != nil {
+					return err
+				}
+			}
+			if err := add(ctx, tx, p.session, e, true); err != nil {
 				return err
 			}
 		}
-		return add(ctx, tx, p.session, e, true)
+		return nil
 	})
 }
 
@@ -122,6 +178,23 @@ func (p *presenter) begin(ctx context.Context, e event.Event, start event.Messag
 	}
 	p.live = p.db.begin(p.session, head, e, start)
 	return err
+}
+
+func (p *presenter) add(e event.Event) error {
+	if p.live == nil {
+		return nil
+	}
+	return p.live.add(e)
+}
+
+// hold keeps the last messages of a turn for its response, if all that they are
+// made of is in the live file.
+func (p *presenter) hold(e event.Event) bool {
+	if !p.ended || p.live == nil || !p.live.whole() {
+		return false
+	}
+	p.last = append(p.last, e)
+	return true
 }
 
 // flush writes down a call before it can have an effect.
@@ -144,13 +217,13 @@ func (p *presenter) settle(m event.AssistantMessage) error {
 
 // close ends the turn, whether or not its end can be saved.
 func (p *presenter) close(ctx context.Context, e event.Event) error {
-	err := p.save(ctx, e)
+	err := p.save(ctx, append(p.last, e)...)
 	if p.live != nil && err == nil {
 		err = p.live.drop()
 	} else if p.live != nil {
 		err = errors.Join(err, p.live.suspend())
 	}
-	p.live = nil
+	p.live, p.request, p.last, p.ended = nil, "", nil, false
 	if p.release != nil {
 		p.release()
 		p.release = nil

@@ -4,10 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"modernc.org/sqlite"
 
 	"agentx/engine/event"
 )
@@ -21,16 +24,17 @@ type Hit struct {
 	Match   [2]int    // where in the snippet the first word lies, in bytes; empty where it is elsewhere
 }
 
-// Search returns where the words of query were said, in titles and messages,
-// latest first, and each session once. All words must be in the same message; the last may be
-// the beginning of one. No sign has a meaning: a query without words finds
-// nothing. Of limit 0 there are at most 100 hits.
+// Search returns the sessions in which the words of query were said, those
+// first in which something was said last, each with the last such message, or
+// its title. All words must be in the same message; the last may be the
+// beginning of one. No sign has a meaning: a query without words finds nothing.
+// Of limit 0 there are at most 100 hits.
 func (db *DB) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
 	if limit <= 0 {
 		limit = 100
 	}
 	hits, err := db.search(ctx, query, limit)
-	return hits, db.fault("search", err)
+	return hits, db.fault("search", unless(beyond, err))
 }
 
 func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error) {
@@ -38,53 +42,51 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 	if match == "" {
 		return nil, nil
 	}
-	seen := map[event.SessionID]bool{}
-	hits, err := db.hits(ctx, nil, seen, query, limit, `
-		SELECT `+sessionColumns+`, 0, updated, title FROM sessions
-		WHERE n IN (SELECT -rowid FROM words WHERE words MATCH ? AND rowid < 0) AND messages > 0
-		ORDER BY updated DESC`, match)
-	if err != nil || len(hits) == limit {
-		return hits, err
-	}
-	return db.hits(ctx, hits, seen, query, limit, `
-		SELECT `+qualified(sessionColumns)+`, e.seq, e.at, e.event
-		FROM words AS w CROSS JOIN events AS e ON e.n = w.rowid CROSS JOIN sessions AS s ON s.id = e.session
-		WHERE w.words MATCH ? AND w.rowid > 0
-		ORDER BY w.rowid DESC`, match)
-}
-
-// qualified is the columns of sessions where another table has some of that name.
-func qualified(columns string) string {
-	names := strings.Split(columns, ",")
-	for i, name := range names {
-		names[i] = "s." + strings.TrimSpace(name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// hits reads until there are enough: what is asked for is not what there is.
-func (db *DB) hits(ctx context.Context, hits []Hit, seen map[event.SessionID]bool, query string, limit int, stmt, match string) ([]Hit, error) {
-	rows, err := db.r.QueryContext(ctx, stmt, match)
+	rows, err := db.r.QueryContext(ctx, `
+		SELECT `+sessionColumns+`,
+			coalesce(e.seq, 0), coalesce(e.at, s.updated), coalesce(e.event, s.title)
+		FROM (
+			SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS session, max(rowid) AS hit
+			FROM words
+			WHERE words MATCH ?
+			GROUP BY 1)
+		JOIN sessions AS s ON s.n = session
+		LEFT JOIN events AS e ON e.n = hit
+		WHERE s.messages > 0
+		ORDER BY s.updated DESC, s.n DESC
+		LIMIT ?`, match, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	for len(hits) < limit && rows.Next() {
+	var hits []Hit
+	for rows.Next() {
 		var h Hit
 		var at int64
 		var text sql.RawBytes
 		if h.Session, err = scanSession(rows.Scan, &h.Seq, &at, &text); err != nil {
 			return nil, err
 		}
-		if seen[h.Session.ID] {
-			continue
-		}
-		seen[h.Session.ID] = true
 		h.At = event.Millis(at).Time()
 		h.Snippet, h.Match = snippet(said(h.Seq, text), query)
 		hits = append(hits, h)
 	}
 	return hits, rows.Err()
+}
+
+// beyond reports whether the index takes a word of the query for several: it
+// knows fewer letters than we do. Nothing that it holds is such a word.
+func beyond(err error) bool {
+	s, ok := errors.AsType[*sqlite.Error](err)
+	return ok && s.Code() == sqliteError
+}
+
+// unless is err, if it is not meant.
+func unless(meant func(error) bool, err error) error {
+	if meant(err) {
+		return nil
+	}
+	return err
 }
 
 // said is the text of a title or of an event.
@@ -121,23 +123,31 @@ func unspaced(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// apart puts spaces round the signs of scripts that have none, and nothing
-// where there was a NUL.
+// apart makes words of the signs of scripts that have no spaces: each sign is
+// one, and each pair, so that what stands together is found together. A NUL
+// ends a word.
 func apart(s string) string {
 	if strings.IndexFunc(s, unspaced) < 0 && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	var b strings.Builder
+	before := rune(0)
 	for _, r := range s {
 		switch {
 		case r == 0:
 			b.WriteByte(' ')
 		case unspaced(r):
 			b.WriteByte(' ')
-			b.WriteRune(r)
-			b.WriteByte(' ')
+			if before != 0 {
+				b.WriteString(string([]rune{before, r, ' '}))
+			}
+			b.WriteString(string([]rune{r, ' '}))
 		default:
 			b.WriteRune(r)
+		}
+		before = 0
+		if unspaced(r) {
+			before = r
 		}
 	}
 	return b.String()
@@ -150,39 +160,74 @@ const (
 )
 
 // literal is a query as an expression for FTS5 in which no sign has a meaning:
-// every word is quoted, those without spaces between them together. It is
-// empty where the query has no words.
+// its words, each quoted. It is empty where the query has none. The last one
+// may be the beginning of a word, as long as nothing stands behind it.
 func literal(query string) string {
 	words := wordsOf(query)
 	if len(words) == 0 {
 		return ""
 	}
-	for i, w := range words {
-		words[i] = `"` + apart(w) + `"`
+	var terms []string
+	for _, w := range words {
+		for _, term := range termsOf(w) {
+			terms = append(terms, `"`+term+`"`)
+		}
 	}
-	if last, _ := utf8.DecodeLastRuneInString(query); wordly(last) {
-		words[len(words)-1] += "*"
+	if last, _ := utf8.DecodeLastRuneInString(query); wordly(last) && !unspaced(last) {
+		terms[len(terms)-1] += "*"
 	}
-	return strings.Join(words, " ")
+	return strings.Join(terms, " ")
 }
 
+// wordsOf are the words of a query as somebody reads them.
 func wordsOf(query string) []string {
-	query = clip(query, maxQuery)
-	words := strings.FieldsFunc(query, func(r rune) bool { return !wordly(r) })
-	words = words[:min(len(words), maxWords)]
+	words := strings.FieldsFunc(clip(query, maxQuery), func(r rune) bool { return !wordly(r) })
 	spoken := words[:0]
 	for _, w := range words {
-		if strings.IndexFunc(w, func(r rune) bool { return !unicode.IsMark(r) }) >= 0 {
+		if strings.IndexFunc(w, func(r rune) bool { return !accent(r) }) >= 0 {
 			spoken = append(spoken, w)
 		}
 	}
-	return spoken
+	return spoken[:min(len(spoken), maxWords)]
+}
+
+// termsOf are the words of the index that a word is made of: without spaces,
+// its pairs of signs.
+func termsOf(word string) []string {
+	var terms []string
+	var run []rune
+	flush := func() {
+		for i := range max(len(run)-1, min(len(run), 1)) {
+			terms = append(terms, string(run[i:min(i+2, len(run))]))
+		}
+		run = run[:0]
+	}
+	rest := 0 // where what has spaces began
+	for i, r := range word {
+		if unspaced(r) {
+			if rest < i {
+				terms = append(terms, word[rest:i])
+			}
+			rest = i + utf8.RuneLen(r)
+			run = append(run, r)
+			continue
+		}
+		flush()
+	}
+	flush()
+	if rest < len(word) {
+		terms = append(terms, word[rest:])
+	}
+	return terms
 }
 
 // wordly reports whether the index takes r for a part of a word.
 func wordly(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || unicode.Is(unicode.Co, r))
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r) || accent(r))
 }
+
+// accent reports whether r stands on the letter before it; the index drops it.
+func accent(r rune) bool { return 0x300 <= r && r <= 0x331 }
 
 // snippet is a line of text round the place where the query's first word is.
 // The index also folds accents; where only they differ there is no match.

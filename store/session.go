@@ -30,8 +30,8 @@ type Session struct {
 }
 
 const sessionColumns = `
-	id, title, model, dir, parent, created, updated, messages, turn <> '', interrupted,
-	input, output, cache_read, cache_write, reasoning, cost, unpriced`
+	s.id, s.title, s.model, s.dir, s.parent, s.created, s.updated, s.messages, s.turn <> '', s.interrupted,
+	s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.cost, s.unpriced`
 
 func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	var s Session
@@ -81,7 +81,7 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 
 // Session returns the session that id names, or ErrNotFound.
 func (db *DB) Session(ctx context.Context, id event.SessionID) (Session, error) {
-	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, string(id))
+	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions AS s WHERE id = ?`, string(id))
 	return s, db.fault("session", err)
 }
 
@@ -122,12 +122,12 @@ func (db *DB) find(ctx context.Context, ref string) (Session, error) {
 	if ref == "" || len(ref) > 1000 {
 		return Session{}, ErrNotFound
 	}
-	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions WHERE id = ?`, ref)
+	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions AS s WHERE id = ?`, ref)
 	if !errors.Is(err, ErrNotFound) {
 		return s, err
 	}
 	all, err := db.many(ctx, `
-		SELECT `+sessionColumns+` FROM sessions
+		SELECT `+sessionColumns+` FROM sessions AS s
 		WHERE substr(id, 1, length(?1)) = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE
 		ORDER BY updated DESC, n DESC
 		LIMIT 10`, ref)
@@ -146,7 +146,7 @@ func (db *DB) find(ctx context.Context, ref string) (Session, error) {
 // or ErrNotFound. An empty folder is any.
 func (db *DB) Latest(ctx context.Context, dir string) (Session, error) {
 	s, err := db.one(ctx, `
-		SELECT `+sessionColumns+` FROM sessions
+		SELECT `+sessionColumns+` FROM sessions AS s
 		WHERE messages > 0 AND (?1 = '' OR dir = ?1)
 		ORDER BY updated DESC, n DESC
 		LIMIT 1`, dir)
@@ -184,17 +184,18 @@ func (db *DB) sessions(ctx context.Context, f Filter) ([]Session, error) {
 		if match == "" {
 			return nil, nil
 		}
-		where = append(where, `id IN (
-			SELECT session FROM events WHERE n IN (SELECT rowid FROM words WHERE words MATCH ? AND rowid > 0)
-			UNION ALL
-			SELECT id FROM sessions WHERE n IN (SELECT -rowid FROM words WHERE words MATCH ? AND rowid < 0))`)
-		args = append(args, match, match)
+		where = append(where, `n IN (SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END FROM words WHERE words MATCH ?)`)
+		args = append(args, match)
 	}
-	return db.many(ctx, `
-		SELECT `+sessionColumns+` FROM sessions
+	all, err := db.many(ctx, `
+		SELECT `+sessionColumns+` FROM sessions AS s
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY updated DESC, n DESC
 		LIMIT ?`, append(args, f.Limit)...)
+	if f.Query != "" {
+		err = unless(beyond, err)
+	}
+	return all, err
 }
 
 // Rename gives a session a title.

@@ -9,10 +9,13 @@
 //
 // What is promised, in this order:
 //
-//	message, turn      on the disk when Present returns, through a power cut too
+//	what was sent      on the disk when Present returns: before it leaves
 //	streaming answer   with the kernel at most 250 ms or 4 kB after it was shown:
-//	                   a kill -9 loses no more than that; a power cut at most
+//	                   kill -9 loses no more than that, a power cut at most
 //	                   4 kB, or 10 s where that is less
+//	finished turn      on the disk with all its messages, in one transaction, when
+//	                   Present of its turn_response returns; kill -9 loses
+//	                   nothing of what was shown before
 //
 // The package knows no provider, no agent and no screen.
 package store

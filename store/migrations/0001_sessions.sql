@@ -1,5 +1,5 @@
 CREATE TABLE sessions (
-	n            INTEGER PRIMARY KEY, -- names the session's title in words
+	n            INTEGER PRIMARY KEY,
 	id           TEXT NOT NULL UNIQUE,
 	title        TEXT NOT NULL,
 	model        TEXT NOT NULL,
@@ -22,30 +22,33 @@ CREATE TABLE sessions (
 	unpriced     INTEGER NOT NULL DEFAULT 0  -- turns that used tokens of unknown price
 ) STRICT;
 
-CREATE INDEX sessions_by_time ON sessions (updated DESC) WHERE messages > 0;
-CREATE INDEX sessions_open ON sessions (id) WHERE turn <> '';
-
 -- The log is the session: message and turn events in the order in which they
--- were presented, each written once, when it is complete.
+-- were presented, each written once, when it is complete. The key is the
+-- session's n << 32 | seq: a session lies together, in order, and needs no index.
 CREATE TABLE events (
-	n       INTEGER PRIMARY KEY, -- names the event's text in words
-	session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-	seq     INTEGER NOT NULL,    -- from 1, without gaps; order is seq, never time
+	n       INTEGER PRIMARY KEY,
+	session TEXT NOT NULL,
+	seq     INTEGER NOT NULL CHECK (seq = n & 0xffffffff), -- from 1, without gaps; order is seq, never time
 	type    TEXT NOT NULL,
-	at      INTEGER NOT NULL,    -- Unix milliseconds
-	event   TEXT NOT NULL,       -- JSON: {"type", "timestamp", "data"}
-	UNIQUE (session, seq)
+	at      INTEGER NOT NULL, -- Unix milliseconds
+	event   TEXT NOT NULL     -- JSON: {"type", "timestamp", "data"}
 ) STRICT;
+
+CREATE TRIGGER sessions_take_events AFTER DELETE ON sessions
+BEGIN
+	DELETE FROM events WHERE n BETWEEN old.n << 32 AND old.n << 32 | 0xffffffff;
+END;
 
 CREATE TRIGGER events_never_change BEFORE UPDATE ON events
 BEGIN
 	SELECT raise(ABORT, 'an event never changes');
 END;
 
--- The index of what was said. It keeps no text of its own. A positive rowid is
--- an event's n, a negative one the n of a session whose title it is.
+-- The index of what was said. It keeps no text of its own, and not where in a
+-- text a word is: that would be half as much again as the text. A positive
+-- rowid is an event's n, a negative one the n of a session whose title it is.
 CREATE VIRTUAL TABLE words USING fts5 (
-	text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+	text, content = '', contentless_delete = 1, detail = none, tokenize = 'unicode61 remove_diacritics 2'
 );
 
 CREATE TRIGGER events_leave_words AFTER DELETE ON events

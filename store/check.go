@@ -1,0 +1,99 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+)
+
+// A Problem is something about the database that should not be.
+type Problem struct {
+	What   string // integrity, reference, invariant, index or mode
+	Detail string
+}
+
+func (p Problem) String() string { return p.What + ": " + p.Detail }
+
+// Check reads the whole database and returns what is wrong with it. It changes
+// nothing. The error says that it could not read to the end.
+func (db *DB) Check(ctx context.Context) ([]Problem, error) {
+	problems, err := db.check(ctx)
+	return problems, db.fault("check", err)
+}
+
+func (db *DB) check(ctx context.Context) ([]Problem, error) {
+	all := db.modes()
+	for _, look := range []struct{ what, query string }{
+		{"integrity", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
+		{"reference", `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
+		{"invariant", `
+			SELECT format('session %s counts %d events and %d messages; its log has %d and %d', s.id, s.head, s.messages,
+				count(e.n), count(e.n) FILTER (WHERE e.type IN ('user_message', 'assistant_message')))
+			FROM sessions AS s LEFT JOIN events AS e ON e.n BETWEEN s.n << 32 AND s.n << 32 | 0xffffffff
+			GROUP BY s.n
+			HAVING s.head <> count(e.n) OR s.head <> coalesce(max(e.seq), 0)
+				OR s.messages <> count(e.n) FILTER (WHERE e.type IN ('user_message', 'assistant_message'))`},
+		{"invariant", `
+			SELECT format('event %d belongs to session %s, which is not its own', e.seq, e.session)
+			FROM events AS e LEFT JOIN sessions AS s ON s.n = e.n >> 32
+			WHERE s.id IS NOT e.session`},
+		{"invariant", `
+			SELECT format('event %d of session %s is no JSON', seq, session)
+			FROM events
+			WHERE NOT json_valid(event)`},
+		{"invariant", `
+			SELECT format('turn %s of session %s was asked %d times and answered %d times', turn, session, asked, answered)
+			FROM (
+				SELECT e.session, e.event ->> '$.data.messageId' AS turn,
+					sum(e.type = 'turn_request') AS asked, sum(e.type = 'turn_response') AS answered
+				FROM events AS e
+				WHERE e.type IN ('turn_request', 'turn_response') AND json_valid(e.event)
+				GROUP BY 1, 2)
+			WHERE asked <> 1 OR answered > 1
+				OR answered < 1 AND turn <> (SELECT s.turn FROM sessions AS s WHERE s.id = session)`},
+		{"index", `
+			SELECT format('what session %s says is in the index, but not in the log', id)
+			FROM words_docsize
+			WHERE id > 0 AND id NOT IN (SELECT n FROM events) OR id < 0 AND -id NOT IN (SELECT n FROM sessions)
+			LIMIT 100`},
+	} {
+		found, err := db.ask(ctx, look.query)
+		if err != nil {
+			return all, err
+		}
+		for _, detail := range found {
+			all = append(all, Problem{look.what, detail})
+		}
+	}
+	return all, nil
+}
+
+func (db *DB) ask(ctx context.Context, query string) ([]string, error) {
+	rows, err := db.r.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var lines []string
+	for rows.Next() {
+		var line sql.NullString
+		if err := rows.Scan(&line); err != nil {
+			return nil, err
+		}
+		lines = append(lines, line.String)
+	}
+	return lines, rows.Err()
+}
+
+// modes are the files that others may read.
+func (db *DB) modes() []Problem {
+	var all []Problem
+	for _, suffix := range []string{"", "-wal", "-shm", "-lock", "-locks", "-live"} {
+		info, err := os.Stat(db.path + suffix)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			all = append(all, Problem{"mode", fmt.Sprintf("%s has mode %o", db.path+suffix, info.Mode().Perm())})
+		}
+	}
+	return all
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"agentx/engine"
+	"agentx/engine/event"
+	"agentx/engine/mealy"
+)
+
+// victim streams answers until it is killed, and says of each event that was
+// presented when it was, and how much text there was by then.
+func victim(path string) {
+	ctx := context.Background()
+	db, err := Open(ctx, path, Options{})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	db.Create(ctx, Session{ID: "s"})
+	p := db.Presenter("s")
+	out := bufio.NewWriter(os.Stdout)
+	text := 0
+	for turn := 0; ; turn++ {
+		s := engine.State{}
+		show := func(d event.Data) {
+			for e := range mealy.Follow(engine.Step, &s, event.Event{At: time.Now(), Data: d}) {
+				if err := p.Present(ctx, "", e); err != nil {
+					fmt.Println("error", err)
+					os.Exit(1)
+				}
+				if d, ok := e.Data.(event.TextDelta); ok {
+					text += len(d.Text)
+				}
+				fmt.Fprintln(out, e.Data.Type(), time.Now().UnixMicro(), text)
+				out.Flush()
+			}
+		}
+		text = 0
+		show(event.UserMessage{ID: fmt.Sprint("u", os.Getpid(), "-", turn), Content: event.Say("question")})
+		show(event.MessageStart{MessageID: fmt.Sprint("a", os.Getpid(), "-", turn), Model: "m"})
+		show(event.ToolUseStart{ToolCallID: "c", ToolName: "look"})
+		show(event.InputJSONDelta{PartialJSON: `{"at":1}`})
+		show(event.ToolUseStop{})
+		show(event.MessageStop{StopReason: event.ToolUse})
+		show(event.ToolResult{ToolCallID: "c", Result: event.Output{Text: "seen"}})
+		show(event.MessageStart{MessageID: fmt.Sprint("b", os.Getpid(), "-", turn), Model: "m"})
+		for range 60 {
+			show(event.TextDelta{Text: "twelve bytes"})
+			time.Sleep(4 * time.Millisecond)
+		}
+		show(event.MessageDelta{Usage: event.Usage{OutputTokens: 60}})
+		show(event.MessageStop{StopReason: event.EndTurn})
+	}
+}
+
+// A process is killed at random moments. Whoever opens the database next finds
+// every message that was shown, the text to within 250 ms, every turn closed
+// once, and a sound file.
+func TestKilledWhileStreaming(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	path := filepath.Join(t.TempDir(), "a.db")
+	old := 0
+	for round := range rounds {
+		lines := killAfter(t, path, time.Duration(50+rand.IntN(700))*time.Millisecond)
+		db := open(t, path)
+		log, err := db.Events(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := witness(lines)
+		t.Logf("round %d: killed while streaming: %v, %d bytes shown 250 ms before", round, seen.streaming, seen.text)
+		judge(t, round, seen, log[old:])
+		old = len(log)
+		if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("round %d: Check() = %v, %v", round, problems, err)
+		}
+		if left, _ := filepath.Glob(path + "-live/*"); len(left) > 0 {
+			t.Errorf("round %d: %v is left", round, left)
+		}
+		if s, _ := db.Session(t.Context(), "s"); s.Open {
+			t.Errorf("round %d: a turn is open", round)
+		}
+		db.Close()
+	}
+}
+
+func killAfter(t *testing.T, path string, after time.Duration) []string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "AGENTX_TEST_VICTIM="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	scan := bufio.NewScanner(out)
+	var lines []string
+	for scan.Scan() { // the first line: it is at work
+		lines = append(lines, scan.Text())
+		if len(lines) == 1 {
+			time.AfterFunc(after, func() { cmd.Process.Kill() })
+		}
+	}
+	cmd.Wait()
+	return lines
+}
+
+// A sight is what the victim had shown when it died.
+type sight struct {
+	users, answers, turns int
+	text                  int // of the answer that was streaming, 250 ms before
+	streaming             bool
+}
+
+func witness(lines []string) sight {
+	type point struct{ at, text int64 }
+	var s sight
+	var points []point
+	for _, l := range lines {
+		var name string
+		var p point
+		if _, err := fmt.Sscan(l, &name, &p.at, &p.text); err != nil {
+			continue // cut off
+		}
+		switch name {
+		case "user_message":
+			s.users++
+			points = nil
+		case "assistant_message":
+			s.answers++
+		case "turn_response":
+			s.turns++
+			s.streaming = false
+		case "text_delta":
+			s.streaming = true
+		}
+		points = append(points, p)
+	}
+	for _, p := range points {
+		if points[len(points)-1].at-p.at >= 250_000 {
+			s.text = int(p.text)
+		}
+	}
+	return s
+}
+
+func judge(t *testing.T, round int, seen sight, log []event.Event) {
+	t.Helper()
+	asked, answered := 0, 0
+	var users, assistants int
+	var last string
+	ids := map[string]int{}
+	for _, e := range log {
+		switch d := e.Data.(type) {
+		case event.UserMessage:
+			users++
+			last = ""
+		case event.AssistantMessage:
+			assistants++
+			last = d.Content.Text()
+			ids[d.ID]++
+			if d.Incomplete && d.StopReason != event.StopInterrupted {
+				t.Errorf("round %d: an incomplete message stopped for %s", round, d.StopReason)
+			}
+		case event.TurnRequest:
+			asked++
+		case event.TurnResponse:
+			answered++
+		}
+	}
+	if asked != answered || asked != users {
+		t.Errorf("round %d: %d messages, %d turns asked, %d answered", round, users, asked, answered)
+	}
+	if users < seen.users || assistants < seen.answers || answered < seen.turns {
+		t.Errorf("round %d: shown were %d, %d, %d; kept are %d, %d, %d",
+			round, seen.users, seen.answers, seen.turns, users, assistants, answered)
+	}
+	if seen.streaming && len(last) < seen.text {
+		t.Errorf("round %d: %d bytes kept, %d were shown 250 ms before the end", round, len(last), seen.text)
+	}
+	if strings.Trim(last, "twelve bytes") != "" {
+		t.Errorf("round %d: kept %q", round, last)
+	}
+}
