@@ -3,6 +3,7 @@ package composer
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"agentx/tui/text"
 
@@ -115,10 +116,20 @@ func (m Model) match() (buffer, bool) {
 		return buffer{}, false
 	}
 	s := m.walk.entry(m.search.at)
-	at := strings.Index(strings.ToLower(s[:min(len(s), maxSearched)]), strings.ToLower(m.search.query))
-	from, to := max(0, at-maxLine), min(len(s), max(0, at)+maxLine)
-	head, tail := clean(s[from:max(0, at)]), clean(s[max(0, at):to])
+	at := where(s, m.search.query)
+	head, tail := clean(s[max(0, at-maxLine):at]), clean(s[at:min(len(s), at+maxLine)])
 	return buffer{}.insert(tail, false).top().insert(head, false), true
+}
+
+// where is the offset at which query stands in entry, or 0 where lower case has moved it.
+func where(entry, query string) int {
+	entry = entry[:min(len(entry), maxSearched)]
+	low := strings.ToLower(entry)
+	at := max(0, strings.Index(low, strings.ToLower(query)))
+	if len(low) != len(entry) || !utf8.RuneStart(entry[at]) {
+		return 0
+	}
+	return at
 }
 
 // searchLine is the search's own line and the caret's column in it.
