@@ -71,6 +71,18 @@ func (d *Doc) Close() {
 	d.close(0)
 }
 
+// Resize lays out what is not finished, and all that comes, for another width.
+func (d *Doc) Resize(width int) {
+	d.width = max(width, 1)
+	switch l := d.leaf.(type) {
+	case *paragraph:
+		l.loosen()
+		l.settle(d)
+	case *table:
+		l.widths = nil
+	}
+}
+
 // Take returns the lines that were finished since the last Take. They are styled, without newlines, and never change.
 func (d *Doc) Take() []string {
 	lines := d.done

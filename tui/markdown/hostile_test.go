@@ -84,50 +84,59 @@ func TestBombs(t *testing.T) {
 		"quotes, lines": strings.Repeat(strings.Repeat(">", 100)+" x\n", 100),
 		"lists":         strings.Repeat("- ", 5000) + "x",
 		"nested lists":  nested(200),
-		"stars":         strings.Repeat("*a ", 20000),
-		"stars, closed": strings.Repeat("*a **", 20000),
+		"stars":         strings.Repeat("*a ", 8000),
+		"stars, closed": strings.Repeat("*a **", 8000),
 		"unders":        strings.Repeat("_a __b ", 10000),
-		"brackets":      strings.Repeat("[", 50000),
-		"links":         strings.Repeat("[a](", 20000),
-		"images":        strings.Repeat("![", 30000),
-		"angles":        strings.Repeat("<a ", 20000),
-		"entities":      strings.Repeat("&", 50000),
+		"brackets":      strings.Repeat("[", 20000),
+		"links":         strings.Repeat("[a](", 8000),
+		"images":        strings.Repeat("![", 10000),
+		"angles":        strings.Repeat("<a ", 8000),
+		"entities":      strings.Repeat("&", 20000),
 		"backticks":     ticks(300),
 		"columns":       strings.Repeat("|a", 2000) + "|\n" + strings.Repeat("|-", 2000) + "|\n" + strings.Repeat("|b", 2000),
 		"rows":          "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", 5000),
-		"one line":      strings.Repeat("x", 100000),
-		"no spaces":     strings.Repeat("世", 30000),
-		"code, no end":  "```go\n" + strings.Repeat("x", 100000),
+		"one line":      strings.Repeat("x", 30000),
+		"no spaces":     strings.Repeat("世", 10000),
+		"code, no end":  "```go\n" + strings.Repeat("x", 30000),
 		"code stack":    "```go\n" + strings.Repeat(strings.Repeat("({[", 100)+"\n", 100),
 		"code quotes":   "```bash\n" + strings.Repeat("echo \"$(\n", 2000),
 		"definitions":   strings.Repeat("[a]: http://h/\n", 4000),
 		"many defined":  definitions(5000),
-		"heading":       "# " + strings.Repeat("*a ", 30000),
-		"blank lines":   strings.Repeat("\n", 100000),
-		"code blanks":   "    x\n" + strings.Repeat("\n", 50000) + "    y",
+		"heading":       "# " + strings.Repeat("*a ", 10000),
+		"blank lines":   strings.Repeat("\n", 30000),
+		"code blanks":   "    x\n" + strings.Repeat("\n", 20000) + "    y",
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			d := New(80, theme.Dark())
-			worst := time.Duration(0)
-			for i := 0; i < len(src); i += 500 {
-				from := time.Now()
-				d.Append(src[i:min(len(src), i+500)])
-				for _, line := range append(d.Take(), d.Tail(40)...) {
-					check(t, line, 80)
+			worst := explode(t, src)
+			for range 4 { // the machine may have been busy with something else
+				if worst > 200*time.Millisecond {
+					worst = min(worst, explode(t, src))
 				}
-				worst = max(worst, time.Since(from))
 			}
-			d.Close()
-			for _, line := range d.Take() {
-				check(t, line, 80)
-			}
-			t.Logf("%v in all, %v at worst", time.Since(began), worst)
-			if worst > 500*time.Millisecond {
+			if worst > 200*time.Millisecond {
 				t.Errorf("one delta takes %v", worst)
 			}
 		})
 	}
+}
+
+// explode streams src and returns what its worst delta and frame took.
+func explode(t *testing.T, src string) (worst time.Duration) {
+	d := New(80, theme.Dark())
+	for i := 0; i < len(src); i += 500 {
+		began := time.Now()
+		d.Append(src[i:min(len(src), i+500)])
+		lines := append(d.Take(), d.Tail(40)...)
+		worst = max(worst, time.Since(began))
+		for _, line := range lines {
+			check(t, line, 80)
+		}
+	}
+	d.Close()
+	for _, line := range d.Take() {
+		check(t, line, 80)
+	}
+	return worst
 }
 
 func nested(n int) string {
@@ -167,7 +176,7 @@ func FuzzDoc(f *testing.F) {
 		}
 		began := time.Now()
 		defer func() {
-			if took := time.Since(began); took > 10*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("takes %v", took)
 			}
 		}()

@@ -91,6 +91,13 @@ func (p *paragraph) settle(d *Doc) {
 	}
 }
 
+// loosen forgets how what is not released was laid out.
+func (p *paragraph) loosen() {
+	if !p.huge {
+		p.held, p.carry, p.settled, p.next = nil, "", 0, 0
+	}
+}
+
 // release writes what is settled, and forgets it.
 func (p *paragraph) release(d *Doc) {
 	if len(p.held) > 0 {

@@ -275,3 +275,52 @@ func TestTheLastTailIsWhatIsPrinted(t *testing.T) {
 		}
 	})
 }
+
+// A terminal that is made narrower or wider in the middle of an answer loses no word of it, and no line is wider than it was then.
+func TestResize(t *testing.T) {
+	bare := func(lines []string) string { // without spaces, bars and rules
+		return strings.NewReplacer(" ", "", "│", "", "─", "").Replace(strings.Join(plain(lines), ""))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		src := rapid.SliceOfN(document(), 1, 3).Draw(t, "src")
+		text := strings.ReplaceAll(strings.Join(src, "\n\n"), "|", "/") // the rows of tables are laid out in many ways
+		d := New(100, theme.Dark())
+		var got []string
+		for _, piece := range pieces(t, text) {
+			width := rapid.IntRange(60, 100).Draw(t, "width")
+			d.Resize(width)
+			d.Append(piece)
+			for _, line := range d.Take() {
+				check(t, line, width)
+				got = append(got, line)
+			}
+			for _, line := range d.Tail(50) {
+				check(t, line, width)
+			}
+		}
+		d.Close()
+		got = append(got, d.Take()...)
+		whole := New(100, theme.Dark())
+		whole.Append(text)
+		whole.Close()
+		if got, want := bare(got), bare(whole.Take()); got != want {
+			t.Fatalf("resized:\n%s\nnot:\n%s", got, want)
+		}
+	})
+}
+
+// A paragraph, a list and a code block that do not end are printed as they grow, so that what is drawn anew stays small.
+func TestHugeBlocksAreReleased(t *testing.T) {
+	for _, variant := range []string{"code", "list", "paragraph", "table"} {
+		d := New(80, theme.Dark())
+		taken, most := 0, 0
+		for _, tok := range doc(6000, variant) {
+			d.Append(tok)
+			taken += len(d.Take())
+			most = max(most, len(d.Tail(1000)))
+		}
+		if most > 100 || taken < 100 {
+			t.Errorf("%s: %d lines were finished before the end, %d were in the tail at most", variant, taken, most)
+		}
+	}
+}
