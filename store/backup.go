@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -63,13 +62,6 @@ func (db *DB) copy(ctx context.Context, dest string) error {
 func verify(ctx context.Context, path string) error {
 	conn := pool(path, url.Values{"mode": {"ro"}})
 	defer conn.Close()
-	if _, err := probe(ctx, conn); err != nil {
-		return err
-	}
-	return whole(ctx, conn)
-}
-
-func whole(ctx context.Context, conn *sql.DB) error {
 	var verdict string
 	if err := conn.QueryRowContext(ctx, `PRAGMA integrity_check(1)`).Scan(&verdict); err != nil {
 		return err

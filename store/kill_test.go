@@ -54,11 +54,11 @@ func victim(path string) {
 		show(event.MessageStop{StopReason: event.ToolUse})
 		show(event.ToolResult{ToolCallID: "c", Result: event.Output{Text: "seen"}})
 		show(event.MessageStart{MessageID: fmt.Sprint("b", os.Getpid(), "-", turn), Model: "m"})
-		for range 60 {
+		for range 250 {
 			show(event.TextDelta{Text: "twelve bytes"})
 			time.Sleep(4 * time.Millisecond)
 		}
-		show(event.MessageDelta{Usage: event.Usage{OutputTokens: 60}})
+		show(event.MessageDelta{Usage: event.Usage{OutputTokens: 250}})
 		show(event.MessageStop{StopReason: event.EndTurn})
 	}
 }
@@ -74,7 +74,7 @@ func TestKilledWhileStreaming(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	old := 0
 	for round := range rounds {
-		lines := killAfter(t, path, time.Duration(50+rand.IntN(700))*time.Millisecond)
+		lines := killAfter(t, path, time.Duration(50+rand.IntN(1200))*time.Millisecond)
 		db := open(t, path)
 		log, err := db.Events(t.Context(), "s")
 		if err != nil {

@@ -37,9 +37,6 @@ type lease struct {
 // somebody else has it, the error is an [*InUseError]. A turn that a writer
 // left open when it died is closed.
 func (db *DB) Lock(ctx context.Context, session event.SessionID) (release func(), err error) {
-	if err := db.writable(); err != nil {
-		return nil, db.fault("lock", err)
-	}
 	release, err = db.seize(session, true)
 	if err != nil {
 		return nil, db.fault("lock", err)
@@ -50,6 +47,9 @@ func (db *DB) Lock(ctx context.Context, session event.SessionID) (release func()
 // seize takes the lock of a session, or shares one that this DB has. Whoever is
 // the first to take it mends what the last one left.
 func (db *DB) seize(session event.SessionID, owned bool) (release func(), err error) {
+	if err := db.writable(); err != nil {
+		return nil, err
+	}
 	db.locking.Lock()
 	defer db.locking.Unlock()
 	l := db.locks[session]

@@ -89,9 +89,6 @@ func (p *presenter) open(ctx context.Context, e event.Event) error {
 	if p.release != nil {
 		return p.save(ctx, e)
 	}
-	if err := p.db.writable(); err != nil {
-		return err
-	}
 	release, err := p.db.seize(p.session, false)
 	if err != nil {
 		return err
@@ -138,9 +135,6 @@ func (p *presenter) confirm(ctx context.Context, e event.Event) error {
 // long as that takes.
 func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 	if p.release == nil {
-		if err := p.db.writable(); err != nil {
-			return err
-		}
 		release, err := p.db.seize(p.session, false)
 		if err != nil {
 			return err

@@ -46,11 +46,11 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 		SELECT `+sessionColumns+`,
 			coalesce(e.seq, 0), coalesce(e.at, s.updated), coalesce(e.event, s.title)
 		FROM (
-			SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS session, max(rowid) AS hit
+			SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS said, max(rowid) AS hit
 			FROM words
 			WHERE words MATCH ?
 			GROUP BY 1)
-		JOIN sessions AS s ON s.n = session
+		JOIN sessions AS s ON s.n = said
 		LEFT JOIN events AS e ON e.n = hit
 		WHERE s.messages > 0
 		ORDER BY s.updated DESC, s.n DESC
@@ -78,7 +78,7 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 // knows fewer letters than we do. Nothing that it holds is such a word.
 func beyond(err error) bool {
 	s, ok := errors.AsType[*sqlite.Error](err)
-	return ok && s.Code() == sqliteError
+	return ok && s.Code() == sqliteError && strings.Contains(s.Error(), "phrase queries are not supported")
 }
 
 // unless is err, if it is not meant.
