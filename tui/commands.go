@@ -21,7 +21,7 @@ func (m Model) openPalette() (Model, tea.Cmd) {
 		if a.name == "palette" || a.name == "cancel" {
 			continue
 		}
-		list = append(list, palette.Item{ID: a.name, Title: fmt.Sprintf("%-9s", a.name), Detail: a.help, Hint: a.hintOf()})
+		list = append(list, palette.Item{ID: a.name, Title: pad(a.name, 9), Detail: a.help, Hint: a.hintOf()})
 	}
 	return m.choose(palette.Config{Title: "Commands", NoMatch: "No such command."}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 		chosen, ok := out.(palette.Chosen)
@@ -91,10 +91,14 @@ func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 	if name != "" {
 		return m.setModel(name)
 	}
-	return fetch(m, func(ctx context.Context, b Backend) ([]Choice, error) { return b.Models(ctx) }, func(m Model, list []Choice) (Model, tea.Cmd) {
+	return fetch(m, "list the models", func(ctx context.Context, b Backend) ([]Choice, error) { return b.Models(ctx) }, func(m Model, list []Choice) (Model, tea.Cmd) {
 		var out []palette.Item
+		width := 0
 		for _, c := range list {
-			item := palette.Item{ID: c.Name, Title: c.Name, Detail: c.Detail}
+			width = max(width, text.Width(c.Name))
+		}
+		for _, c := range list {
+			item := palette.Item{ID: c.Name, Title: pad(c.Name, width), Detail: c.Detail}
 			if c.Name == m.open.Model.Name {
 				item.Hint = "now"
 			}
@@ -110,7 +114,7 @@ func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 }
 
 func (m Model) setModel(name string) (Model, tea.Cmd) {
-	return fetch(m, func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
+	return fetch(m, "change the model", func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
 		m.open.Model = c
 		m.footer = m.footer.SetModel(c.Name, c.Window)
 		return m.say(transcript.Info, "From the next message on "+text.Line(c.Name)+" answers."), nil
@@ -128,7 +132,7 @@ func (m Model) system(prompt string) (Model, tea.Cmd) {
 }
 
 func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
-	return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.SetSystem(ctx, prompt) },
+	return fetch(m, "change the system prompt", func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.SetSystem(ctx, prompt) },
 		func(m Model, _ struct{}) (Model, tea.Cmd) {
 			m.open.System = prompt
 			return m.say(transcript.Info, "The system prompt counts from the next message on."), nil

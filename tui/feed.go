@@ -14,6 +14,7 @@ import (
 // Presenter.
 type Feed struct {
 	events chan event.Event
+	nudged chan struct{}
 	closed chan struct{}
 }
 
@@ -23,12 +24,20 @@ const feedSize = 4096
 
 // NewFeed returns a feed that nobody looks at yet.
 func NewFeed() *Feed {
-	return &Feed{events: make(chan event.Event, feedSize), closed: make(chan struct{})}
+	return &Feed{events: make(chan event.Event, feedSize), nudged: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 // Close says that nobody looks any more: events go nowhere and wait for nobody.
 // It may be called once.
 func (f *Feed) Close() { close(f.closed) }
+
+// nudge has the screen look although there may be nothing.
+func (f *Feed) nudge() {
+	select {
+	case f.nudged <- struct{}{}:
+	default:
+	}
+}
 
 // Present hands one event to the screen.
 func (f *Feed) Present(_ context.Context, _ event.AgentID, e event.Event) error {
@@ -75,6 +84,7 @@ func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 			case e := <-f.events:
 				batch = f.drain([]event.Event{e})
 			case <-late:
+			case <-f.nudged:
 			case <-f.closed:
 				return nil
 			}

@@ -113,7 +113,7 @@ func (m Model) queue() []string {
 		}
 		lines = append(lines, text.Truncate(m.prefs.theme.Muted.Render("  "+says+": "+text.Line(line)), m.width))
 	}
-	if len(lines) > 0 && m.outbox.held {
+	if len(lines) > 0 && m.outbox.held && m.composer.Empty() {
 		lines = append(lines, m.prefs.theme.Muted.Render(text.Truncate("  Enter sends them, Up takes the last one back", m.width)))
 	}
 	return lines

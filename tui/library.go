@@ -66,7 +66,7 @@ func (m Model) newSession() (Model, tea.Cmd) {
 	if !ok {
 		return m, nil
 	}
-	return fetch(m, func(ctx context.Context, b Backend) (Opened, error) { return b.New(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
+	return fetch(m, "begin a session", func(ctx context.Context, b Backend) (Opened, error) { return b.New(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
 		m, cmd := m.opened(o)
 		return m.say(transcript.Info, "A new session."), cmd
 	})
@@ -78,7 +78,7 @@ func (m Model) openSessions(query string) (Model, tea.Cmd) {
 	if !ok {
 		return m, nil
 	}
-	return fetch(m, listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
+	return fetch(m, "list the sessions", listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
 		c := palette.Config{
 			Title: "Sessions", Search: true,
 			Empty: "No session yet. What you write now will be the first.", NoMatch: "Nothing found.",
@@ -97,21 +97,32 @@ func listing(query string) func(context.Context, Backend) ([]Session, error) {
 }
 
 func items(list []Session, query string) []palette.Item {
-	out := make([]palette.Item, len(list))
+	out, width := make([]palette.Item, len(list)), 0
+	for _, s := range list {
+		width = max(width, text.Width(title(s)))
+	}
 	for i, s := range list {
 		out[i] = palette.Item{
-			ID: string(s.ID), Title: title(s), Detail: fmt.Sprintf("%d messages", s.Messages),
+			ID: string(s.ID), Title: pad(title(s), width), Detail: fmt.Sprintf("%d messages", s.Messages),
 			Hint: s.Updated.Local().Format("2 Jan 15:04"), Preview: s.Snippets, Snippet: query != "" && len(s.Snippets) > 0,
 		}
 	}
 	return out
 }
 
+// maxColumn is how wide a column gets for the sake of one long entry.
+const maxColumn = 40
+
+// pad fills s up, so that what follows stands in a column.
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, min(width, maxColumn)-text.Width(s)))
+}
+
 func title(s Session) string {
 	if s.Title == "" {
 		return "untitled"
 	}
-	return s.Title
+	return text.Line(s.Title)
 }
 
 // setList changes the list on top, if it is one.
@@ -131,7 +142,7 @@ func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 	case palette.Chosen:
 		return m.close().openSession(event.SessionID(out.ID))
 	case palette.Query:
-		return fetch(m, listing(out.Text), func(m Model, list []Session) (Model, tea.Cmd) {
+		return fetch(m, "list the sessions", listing(out.Text), func(m Model, list []Session) (Model, tea.Cmd) {
 			return m.setList(func(p palette.Model) palette.Model {
 				if p.Filter() != out.Text {
 					return p // an answer to what was typed before
@@ -149,7 +160,7 @@ func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 }
 
 func (m Model) openSession(id event.SessionID) (Model, tea.Cmd) {
-	return fetch(m, func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }, Model.opened)
+	return fetch(m, "open the session", func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }, Model.opened)
 }
 
 func (m Model) askDelete(id event.SessionID) Model {
@@ -166,7 +177,7 @@ func (m Model) askDelete(id event.SessionID) Model {
 		if a.Choice != "delete" {
 			return m, nil
 		}
-		return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Delete(ctx, id) }, Model.relist)
+		return fetch(m, "delete the session", func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Delete(ctx, id) }, Model.relist)
 	})
 }
 
@@ -176,7 +187,7 @@ func (m Model) relist(struct{}) (Model, tea.Cmd) {
 		return m, nil
 	}
 	query := m.overlays.top().list.Filter()
-	return fetch(m, listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
+	return fetch(m, "list the sessions", listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
 		return m.setList(func(p palette.Model) palette.Model { return p.SetItems(items(list, query)) }), nil
 	})
 }
@@ -196,7 +207,7 @@ func (m Model) rename(title string) (Model, tea.Cmd) {
 }
 
 func (m Model) renameTo(id event.SessionID, title string) (Model, tea.Cmd) {
-	return fetch(m, func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Rename(ctx, id, title) },
+	return fetch(m, "rename the session", func(ctx context.Context, b Backend) (struct{}, error) { return struct{}{}, b.Rename(ctx, id, title) },
 		func(m Model, _ struct{}) (Model, tea.Cmd) {
 			if id == m.open.Session.ID {
 				m.open.Session.Title = title
@@ -209,7 +220,7 @@ func (m Model) renameTo(id event.SessionID, title string) (Model, tea.Cmd) {
 }
 
 func (m Model) export(path string) (Model, tea.Cmd) {
-	return fetch(m, func(ctx context.Context, b Backend) (string, error) { return b.Export(ctx, path) },
+	return fetch(m, "export the session", func(ctx context.Context, b Backend) (string, error) { return b.Export(ctx, path) },
 		func(m Model, where string) (Model, tea.Cmd) {
 			return m.say(transcript.Info, "Written to "+text.Line(where)+"."), nil
 		})

@@ -12,9 +12,10 @@ type outbox struct {
 	busy    bool   // an answer is running
 	flying  string // on its way, or empty
 	waiting []string
-	held    bool // the last answer failed; what waits does not go by itself
-	failed  bool // the running answer has said that it failed
-	stopped bool // the user has stopped it
+	held    bool      // the last answer failed; what waits does not go by itself
+	failed  bool      // the running answer has said that it failed
+	stopped bool      // the user has stopped it
+	over    *answered // it has ended, but its last events may be on their way
 }
 
 func (o outbox) push(text string) outbox {

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -61,9 +60,19 @@ func (m Model) run(answer func(context.Context) error) (Model, tea.Cmd) {
 	}
 }
 
-// answered ends an answer. Its last events may still be on their way.
+// answered notes the end of an answer. A batch with its last events may be on
+// its way: what the end means is decided behind it.
 func (m Model) answered(a answered) (Model, tea.Cmd) {
-	m = m.apply(outputs{m.feed.drain(nil), m.latest()})
+	m.outbox.over = &a
+	m.feed.nudge()
+	return m, nil
+}
+
+// finish ends an answer whose events have all been seen.
+func (m Model) finish() (Model, tea.Cmd) {
+	m = m.apply(m.feed.drain(nil))
+	a := *m.outbox.over
+	m.outbox.over = nil
 	lost := m.outbox.flying
 	m.outbox.busy, m.outbox.flying = false, ""
 	m.status, m.composer = m.status.End(), m.composer.SetBusy(false)
@@ -102,14 +111,6 @@ func (m Model) stop() (Model, tea.Cmd) {
 	return m, func() tea.Msg { b.Interrupt(); return nil }
 }
 
-// latest is now, as far as the screen has heard.
-func (m Model) latest() time.Time {
-	if m.now.IsZero() {
-		return time.Now()
-	}
-	return m.now
-}
-
 // result is what a question to the backend has led to.
 type result struct {
 	then func(Model) (Model, tea.Cmd)
@@ -130,8 +131,9 @@ func (m Model) ask(f func(context.Context, Backend) error) tea.Cmd {
 	}
 }
 
-// fetch asks the backend for something and hands it on.
-func fetch[T any](m Model, get func(context.Context, Backend) (T, error), then func(Model, T) (Model, tea.Cmd)) (Model, tea.Cmd) {
+// fetch asks the backend for something and hands it on. What says in words what
+// could not be done if it fails.
+func fetch[T any](m Model, what string, get func(context.Context, Backend) (T, error), then func(Model, T) (Model, tea.Cmd)) (Model, tea.Cmd) {
 	if m.backend == nil {
 		return m.say(transcript.Info, "Still starting; try again in a moment."), nil
 	}
@@ -140,7 +142,7 @@ func fetch[T any](m Model, get func(context.Context, Backend) (T, error), then f
 		got, err := get(ctx, b)
 		return result{func(m Model) (Model, tea.Cmd) {
 			if err != nil {
-				return m.say(transcript.Failure, sentence(err, "")), nil
+				return m.say(transcript.Failure, "Could not "+what+": "+strings.TrimRight(err.Error(), ".")+".", "Nothing was changed."), nil
 			}
 			return then(m, got)
 		}}

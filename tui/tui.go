@@ -11,6 +11,7 @@ import (
 	"context"
 	"time"
 
+	"agentx/engine/event"
 	"agentx/tui/composer"
 	"agentx/tui/footer"
 	"agentx/tui/status"
@@ -91,18 +92,22 @@ func (m Model) update(msg tea.Msg) (Model, tea.Cmd) {
 // show gives every event to every child that shows events, and asks for more.
 func (m Model) show(out outputs) (Model, tea.Cmd) {
 	m.now = out.at
-	m = m.apply(out)
-	return m, m.feed.next(m.pace())
+	m = m.apply(out.events)
+	var cmd tea.Cmd
+	if m.outbox.over != nil {
+		m, cmd = m.finish()
+	}
+	return m, tea.Batch(cmd, m.feed.next(m.pace()))
 }
 
-func (m Model) apply(out outputs) Model {
-	for _, e := range out.events {
+func (m Model) apply(events []event.Event) Model {
+	for _, e := range events {
 		m.transcript = m.transcript.Apply(e)
 		m.status = m.status.Apply(e)
 		m.footer = m.footer.Apply(e)
 		m.outbox = m.outbox.apply(e)
 	}
-	m.transcript = m.transcript.Advance(out.at)
+	m.transcript = m.transcript.Advance(m.now)
 	return m
 }
 

@@ -3,7 +3,6 @@ package transcript
 import (
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -20,7 +19,7 @@ type message struct {
 	doc    *markdown.Doc // nil between texts
 	source []string      // of doc, to lay it out anew
 	marked bool          // its mark has been drawn
-	skip   int           // letters of doc that are printed in another width
+	skip   int           // ink of doc that are printed in another width
 
 	thinking bool
 	since    time.Time // when the thought began
@@ -87,28 +86,28 @@ func (m Model) endText() Model {
 }
 
 // relay lays the text out for another width or theme. What was printed is not
-// printed again: it is found by its letters, which no layout changes.
+// printed again: it is found by its ink, which no layout changes.
 func (m Model) relay() Model {
 	g := m.message
 	if g.doc == nil {
 		return m
 	}
-	said, tail := strings.Join(g.source, ""), letters(g.doc.Tail(everything))
+	said, tail := strings.Join(g.source, ""), ink(g.doc.Tail(everything))
 	g.doc, g.source = markdown.New(m.inner(), *m.look.theme), []string{said}
 	g.doc.Append(said)
 	lines := g.doc.Take()
-	g.skip = max(0, letters(lines)+letters(g.doc.Tail(everything))-tail)
+	g.skip = max(0, ink(lines)+ink(g.doc.Tail(everything))-tail)
 	m.message = g
 	return m.printText(lines)
 }
 
 const everything = 1 << 20 // rows
 
-// skip drops the lines that hold the first n letters, and says how many of
+// skip drops the lines that hold the first n pieces of ink, and says how many of
 // those are still to come. A line that holds both stays.
 func skip(lines []string, n int) ([]string, int) {
 	for len(lines) > 0 && n > 0 {
-		has := letters(lines[:1])
+		has := ink(lines[:1])
 		if has > n {
 			return lines, 0
 		}
@@ -117,11 +116,11 @@ func skip(lines []string, n int) ([]string, int) {
 	return lines, n
 }
 
-func letters(lines []string) int {
+func ink(lines []string) int {
 	n := 0
 	for _, line := range lines {
 		for _, r := range ansi.Strip(line) {
-			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			if r > ' ' && (r < 0x2500 || r > 0x257f) && r != '•' && r != '…' { // no frames and marks of a layout
 				n++
 			}
 		}

@@ -1,0 +1,389 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"agentx/engine"
+	"agentx/engine/driver/script"
+	"agentx/engine/event"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the frames that are shown as those that should be")
+
+// A story is a file: what the user does, what the model sends, and the frames
+// that follow. Above the line is what went into the terminal's scrollback.
+func TestFrames(t *testing.T) {
+	files, err := filepath.Glob("testdata/frames/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) { tell(t, file, text) })
+		})
+	}
+}
+
+func tell(t *testing.T, file string, text []byte) {
+	sections := script.ParseArchive(text)
+	intro, _, _ := bytes.Cut(text, []byte("-- "))
+	said, keys := "", ""
+	want := map[string]string{}
+	for _, s := range sections {
+		switch s.Name {
+		case "model":
+			said = string(s.Data)
+		case "user":
+			keys = string(s.Data)
+		default:
+			want[s.Name] = string(s.Data)
+		}
+	}
+	w := &desk{feed: NewFeed(), answers: answers(t, said)}
+	u := newUser(t, w)
+	var got []script.File
+	for n, line := range strings.Split(strings.TrimSpace(keys), "\n") {
+		if name, ok := strings.CutPrefix(line, "frame "); ok {
+			got = append(got, script.File{Name: name, Data: []byte(u.picture())})
+			if !*update {
+				if diff := cmp.Diff(want[name], u.picture()); diff != "" {
+					t.Errorf("%s, line %d: frame %q (-want +got):\n%s", file, n+1, name, diff)
+				}
+			}
+			continue
+		}
+		u.does(line)
+	}
+	u.leave()
+	if *update {
+		out := append([]script.File{{Name: "model", Data: []byte(said)}, {Name: "user", Data: []byte(keys)}}, got...)
+		if err := os.WriteFile(file, append(intro, script.FormatArchive(out)...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// answers reads what the model sends: a line "wait type data" for each event,
+// a blank line between answers. The type "fails" ends one with an error.
+func answers(t *testing.T, text string) script.Turns {
+	var turns script.Turns
+	for _, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		d := script.Driver{Speed: 1}
+		for _, line := range strings.Split(block, "\n") {
+			wait, rest, _ := strings.Cut(line, " ")
+			name, data, _ := strings.Cut(rest, " ")
+			after, err := time.ParseDuration(wait)
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			if name == "fails" {
+				d.Steps = append(d.Steps, script.Step{After: after, Err: &engine.Fault{Code: event.CodeOverloaded, Message: data, Retryable: true}})
+				continue
+			}
+			e, err := event.UnmarshalData(name, []byte(data))
+			if err != nil {
+				t.Fatalf("%q: %v", line, err)
+			}
+			d.Steps = append(d.Steps, script.Step{After: after, Event: e.(event.Stream)})
+		}
+		turns = append(turns, d)
+	}
+	return turns
+}
+
+// A desk is a backend that keeps everything in memory.
+type desk struct {
+	feed    *Feed
+	answers script.Turns
+	history []event.Message
+	events  []event.Event
+	stop    context.CancelCauseFunc
+	broken  error // what Send fails with before anything is kept
+	draft   Draft
+	deleted []event.SessionID
+	copied  string
+}
+
+func (d *desk) Send(ctx context.Context, c event.Content) error {
+	if d.broken != nil {
+		return d.broken
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	d.stop = stop
+	keep := engine.PresenterFunc(func(_ context.Context, _ event.AgentID, e event.Event) error {
+		if m, ok := e.Data.(event.Message); ok {
+			d.history, d.events = append(d.history, m), append(d.events, e)
+		}
+		return nil
+	})
+	e := engine.Engine{Driver: d.answers, Now: time.Now, Presenters: []engine.Presenter{keep, d.feed}, Price: price}
+	return e.Receive(ctx, engine.Request{History: d.history, Message: event.UserMessage{ID: fmt.Sprint("u", len(d.history)), Content: c}})
+}
+
+func price(_ string, u event.Usage) (event.USD, bool) {
+	return engine.Price{Input: 3e6, Output: 15e6, CacheRead: 3e5}.Cost(u)
+}
+
+func (d *desk) Retry(ctx context.Context) error { return d.Send(ctx, event.Say("again")) }
+func (d *desk) Interrupt() {
+	if d.stop != nil {
+		d.stop(engine.Interrupt(event.ByUser))
+	}
+}
+
+func (d *desk) Sessions(_ context.Context, query string) ([]Session, error) {
+	var out []Session
+	for i, title := range []string{"Keys and models", "A plan for the garden", ""} {
+		if strings.Contains(strings.ToLower(title), query) {
+			out = append(out, Session{ID: event.SessionID(fmt.Sprint("s", i)), Title: title, Messages: 4 * (i + 1),
+				Updated: time.Date(2026, 3, i+1, 12, 0, 0, 0, time.Local), Snippets: []string{"the last thing that was said"}})
+		}
+	}
+	return out, nil
+}
+
+func (d *desk) Open(_ context.Context, id event.SessionID) (Opened, error) {
+	return Opened{Session: Session{ID: id, Title: "A plan for the garden"}, Model: small, Saved: true, Events: d.events, Earlier: 7}, nil
+}
+func (d *desk) New(context.Context) (Opened, error) { return Opened{Model: small, Saved: true}, nil }
+func (d *desk) Rename(context.Context, event.SessionID, string) error {
+	return nil
+}
+func (d *desk) Delete(_ context.Context, id event.SessionID) error {
+	d.deleted = append(d.deleted, id)
+	return nil
+}
+func (d *desk) Export(context.Context, string) (string, error) {
+	return "", errors.New("the disk is full")
+}
+func (d *desk) Models(context.Context) ([]Choice, error) {
+	return []Choice{small, {Name: "test/large", Detail: "slow and good", Window: 1_000_000}}, nil
+}
+func (d *desk) SetModel(_ context.Context, name string) (Choice, error) {
+	return Choice{Name: name, Window: 1_000_000}, nil
+}
+func (d *desk) SetSystem(context.Context, string) error { return nil }
+func (d *desk) SaveDraft(_ context.Context, draft Draft) error {
+	d.draft = draft
+	return nil
+}
+func (d *desk) AddPrompt(context.Context, string) error { return nil }
+
+var small = Choice{Name: "test/small", Detail: "quick", Window: 8000}
+
+// The terminal of a story has a clipboard and an editor that adds a line.
+
+func (d *desk) copy(text string)                 { d.copied = text }
+func (d *desk) ask()                             {}
+func (d *desk) synchronised()                    {}
+func (d *desk) repaint()                         {}
+func (d *desk) suspend()                         {}
+func (d *desk) edit(text string) (string, error) { return text + "\nfrom the editor", nil }
+func (d *desk) hold() func()                     { return func() {} }
+
+// A user sits before a model and does what a story says. Both live in a
+// synctest bubble: a second takes no time, and settled means settled.
+type user struct {
+	t     *testing.T
+	desk  *desk
+	model Model
+	msgs  chan tea.Msg
+	stop  context.CancelFunc
+	above []string
+	quit  bool
+}
+
+func newUser(t *testing.T, w *desk) *user {
+	ctx, stop := context.WithCancel(t.Context())
+	u := &user{t: t, desk: w, msgs: make(chan tea.Msg, 1000), stop: stop}
+	u.model = newModel(ctx, Options{Feed: w.feed, Theme: "dark", Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}}, w)
+	u.run(u.model.Init())
+	u.send(tea.WindowSizeMsg{Width: 60, Height: 16})
+	return u
+}
+
+func (u *user) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() { // ends with its command
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				u.run(c)
+			}
+		default:
+			u.msgs <- msg
+		}
+	}()
+}
+
+func (u *user) send(msg tea.Msg) {
+	u.take(msg)
+	for {
+		synctest.Wait()
+		select {
+		case msg := <-u.msgs:
+			u.take(msg)
+		default:
+			return
+		}
+	}
+}
+
+func (u *user) take(msg tea.Msg) {
+	if _, ok := msg.(tea.QuitMsg); ok {
+		u.quit = true
+		return
+	}
+	next, cmd := u.model.Update(msg)
+	u.model = next.(Model)
+	u.run(cmd)
+}
+
+// wait lets time pass, and with it everything that happens.
+func (u *user) wait(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(min(time.Until(end), 10*time.Millisecond))
+		u.send(nil)
+	}
+}
+
+// picture is the scrollback, a line, and the live part.
+func (u *user) picture() string {
+	m, f := u.model.frame()
+	u.model, u.above = m, append(u.above, f.Above...)
+	var b strings.Builder
+	for _, l := range u.above {
+		b.WriteString(strings.TrimRight(ansi.Strip(l), " ") + "\n")
+	}
+	b.WriteString(strings.Repeat("─", m.width) + "\n")
+	for y, l := range f.Lines {
+		l = ansi.Strip(l)
+		if f.Cursor != nil && f.Cursor.Y == y {
+			l = fmt.Sprintf("%-*s", f.Cursor.X+1, l)
+			l = ansi.Cut(l, 0, f.Cursor.X) + "▏" + ansi.Cut(l, f.Cursor.X, 1000)
+		}
+		b.WriteString(strings.TrimRight(l, " ") + "\n")
+	}
+	if u.quit {
+		b.WriteString("and leaves\n")
+	}
+	return b.String()
+}
+
+func (u *user) does(line string) {
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "":
+	case "starts": // the world is there
+		u.opens(Opened{Model: small, Saved: true})
+	case "resumes":
+		u.opens(u.before())
+	case "types":
+		for _, r := range rest {
+			u.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+			u.wait(50 * time.Millisecond)
+		}
+	case "presses":
+		for _, k := range strings.Fields(rest) {
+			u.send(keyOf(k))
+			u.wait(50 * time.Millisecond)
+		}
+	case "pastes":
+		u.send(tea.PasteMsg{Content: strings.ReplaceAll(rest, `\n`, "\n")})
+	case "waits":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		u.wait(d)
+	case "resizes":
+		var w, h int
+		_, _ = fmt.Sscan(rest, &w, &h)
+		u.send(tea.WindowSizeMsg{Width: w, Height: h})
+	case "breaks":
+		u.desk.broken = errors.New(rest)
+	case "mends":
+		u.desk.broken = nil
+	default:
+		u.t.Fatalf("a user does not know how to %q", line)
+	}
+}
+
+func (u *user) opens(o Opened) {
+	u.send(result{func(m Model) (Model, tea.Cmd) {
+		m.backend = u.desk
+		return m.opened(o)
+	}})
+}
+
+// before is a session that was left.
+func (u *user) before() Opened {
+	at := time.Now()
+	say := func(d event.Data) event.Event { return event.Event{At: at, Data: d} }
+	return Opened{
+		Session: Session{ID: "s1", Title: "A plan for the garden"}, Model: small, Saved: true, Earlier: 7,
+		Events: []event.Event{
+			say(event.UserMessage{ID: "u1", Content: event.Say("What grows in shade?")}),
+			say(event.ToolCallMessage{ID: "t1", ParentID: "a1", ToolCall: event.ToolCall{ID: "c1", Name: "search", Input: json.RawMessage(`{"q":"shade"}`)}}),
+			say(event.AssistantMessage{ID: "a1", Content: event.Parts{event.Thinking{Text: "hm"}, event.Text{Text: "I look."}, event.ToolCall{ID: "c1", Name: "search", Input: json.RawMessage(`{"q":"shade"}`)}}, StopReason: event.ToolUse}),
+			say(event.ToolResultMessage{ID: "t2", ToolCallID: "c1", ToolResult: event.ToolReturn{ID: "c1", Name: "search", Output: event.Output{Text: "Hosta\nFern"}}}),
+			say(event.AssistantMessage{ID: "a2", Content: event.Parts{event.Text{Text: "**Hosta** and fe"}}, StopReason: event.StopInterrupted, Incomplete: true}),
+		},
+		Draft: Draft{Text: "and in the sun?", Queued: []string{"what about roses"}}, Prompts: []string{"What grows in shade?"},
+		Notice: "The last run ended in the middle of an answer; what came of it is kept.",
+	}
+}
+
+func (u *user) leave() {
+	u.desk.Interrupt()
+	u.stop()
+	u.desk.feed.Close()
+	u.wait(3 * time.Second)
+}
+
+func keyOf(name string) tea.KeyPressMsg {
+	var mod tea.KeyMod
+	for _, m := range []struct {
+		name string
+		mod  tea.KeyMod
+	}{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}} {
+		if rest, ok := strings.CutPrefix(name, m.name); ok {
+			name, mod = rest, mod|m.mod
+		}
+	}
+	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' '}
+	if code, ok := codes[name]; ok {
+		k := tea.KeyPressMsg{Code: code, Mod: mod}
+		if name == "space" {
+			k.Text = " "
+		}
+		return k
+	}
+	k := tea.KeyPressMsg{Code: []rune(name)[0], Mod: mod}
+	if mod == 0 {
+		k.Text = name
+	}
+	return k
+}
