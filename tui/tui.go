@@ -83,6 +83,8 @@ func (m Model) update(msg tea.Msg) (Model, tea.Cmd) {
 		return m.answered(msg)
 	case result:
 		return msg.then(m)
+	case composer.Ended:
+		return m.toComposer(msg)
 	case tick:
 		return m.tick(msg)
 	}

@@ -198,14 +198,16 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 	var out tea.Msg
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
-		m, out = m.press(msg)
+		m, out = m.release().press(msg)
 	case tea.PasteMsg:
-		m, out = m.paste(msg.Content)
+		m, out = m.release().paste(msg.Content)
+	case Ended:
+		m, out = m.ended(msg)
 	}
 	if part, ok := strings.CutPrefix(m.offer.word, "@"); ok && out == nil && m.offer.word != word {
 		out = Mention{part}
 	}
-	return m, out, nil
+	return m, out, m.wait()
 }
 
 // settle follows a change of the text: suggestions, counter and rows.

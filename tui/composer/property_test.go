@@ -357,6 +357,31 @@ func TestBurst(t *testing.T) {
 	})
 }
 
+// TestLineAtOnce is a program that types a line and Enter in one go: it is sent
+// as soon as nothing comes behind it.
+func TestLineAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := composer.New(composer.Config{})
+		var out tea.Msg
+		var last tea.Cmd
+		for _, msg := range msgs("make it so, please<enter>") {
+			if m, out, last = m.Update(msg); out != nil {
+				t.Fatalf("before the pause it says %v", out)
+			}
+		}
+		if last == nil {
+			t.Fatal("nobody waits for the end of the line")
+		}
+		m, out, _ = m.Update(last())
+		if s, ok := out.(composer.Submit); !ok || s.Text != "make it so, please" {
+			t.Fatalf("after the pause it says %v, want the line", out)
+		}
+		if !m.Empty() {
+			t.Errorf("the composer still has %q", m.Text())
+		}
+	})
+}
+
 func msgs(script string) []tea.Msg {
 	var out []tea.Msg
 	for _, k := range keys(script) {
