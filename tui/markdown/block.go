@@ -136,67 +136,79 @@ func (d *Doc) pause(depth int) {
 // begin opens the blocks that begin on a line which is not blank, and puts the rest of it where it belongs.
 func (d *Doc) begin(c *cursor, depth int) {
 	for {
-		ind, rest := c.indent(), c.trimmed()
-		if rest == "" {
+		ind := c.indent()
+		switch {
+		case c.blank():
 			return // an item whose text may follow
-		}
-		para, _ := d.leaf.(*paragraph)
-		if depth < len(d.open) && para != nil {
-			para = nil // it belongs to a container that may be ending
-		}
-		if ind >= 4 {
-			if !d.lazy() {
-				d.close(depth)
-				d.enter(&indented{gap: d.blank}).(*indented).say(d, c)
-				return
-			}
-			break
-		}
-		if para != nil && para.underlined(d, rest) {
+		case ind >= 4 && !d.lazy():
+			d.close(depth)
+			d.enter(&indented{gap: d.blank}).(*indented).say(d, c)
+			return
+		case ind >= 4:
+			d.text(c, depth)
+			return
+		case d.beginLeaf(c, depth):
+			return
+		case !d.beginContainer(c, depth):
+			d.text(c, depth)
 			return
 		}
-		if d.leaf == nil {
-			para = nil
-		}
-		if rule(rest) {
-			d.close(depth)
-			d.rule()
-			return
-		}
-		if rest[0] == '>' && len(d.open) < maxDepth {
-			d.close(depth)
-			c.skip(ind)
-			c.step(1)
-			c.skip(1)
-			d.push(container{quote: true})
-			depth = len(d.open)
-			continue
-		}
-		if level, title, ok := heading(rest); ok {
-			d.close(depth)
-			d.heading(level, title)
-			return
-		}
-		if f, ok := fenceStart(rest, ind); ok {
-			d.close(depth)
-			f.gap = d.blank
-			f.colours = d.look.colours(f.lang)
-			d.enter(f)
-			return
-		}
-		if end, ok := htmlStart(rest, d.leaf != nil); ok {
-			d.close(depth)
-			d.enter(&markup{gap: d.blank, end: end}).(*markup).say(d, c)
-			return
-		}
-		if m, ok := marker(rest); ok && depth < maxDepth && (depth < len(d.open) || !d.lazy() || !m.empty && m.number <= 1) {
-			d.item(c, depth, ind, m)
-			depth = len(d.open)
-			continue
-		}
-		break
+		depth = len(d.open)
 	}
-	d.text(c, depth)
+}
+
+// beginLeaf takes the line if it is a heading, a rule, or begins with code or HTML.
+func (d *Doc) beginLeaf(c *cursor, depth int) bool {
+	rest := c.trimmed()
+	if p, ok := d.leaf.(*paragraph); ok && depth == len(d.open) && p.underlined(d, rest) {
+		return true
+	}
+	if rule(rest) {
+		d.close(depth)
+		d.rule()
+		return true
+	}
+	if level, title, ok := heading(rest); ok {
+		d.close(depth)
+		d.heading(level, title)
+		return true
+	}
+	if f, ok := fenceStart(rest, c.indent()); ok {
+		d.close(depth)
+		f.gap = d.blank
+		f.colours = d.look.colours(f.lang)
+		d.enter(f)
+		return true
+	}
+	if end, ok := htmlStart(rest); ok {
+		d.close(depth)
+		d.enter(&markup{gap: d.blank, end: end}).(*markup).say(d, c)
+		return true
+	}
+	return false
+}
+
+// beginContainer opens a quote or an item if the line begins with its mark, and moves the cursor past it. The first item of a list
+// interrupts a paragraph only if it is not empty and begins to count at 1.
+func (d *Doc) beginContainer(c *cursor, depth int) bool {
+	if depth >= maxDepth {
+		return false
+	}
+	rest := c.trimmed()
+	if rest[0] == '>' {
+		d.close(depth)
+		c.skip(c.indent())
+		c.step(1)
+		c.skip(1)
+		d.push(container{quote: true})
+		return true
+	}
+	m, ok := marker(rest)
+	if !ok || depth == len(d.open) && d.lazy() && (m.empty || m.ordered && m.number != 1) {
+		return false
+	}
+	d.item(c, depth, m)
+	return true
 }
 
 // lazy says whether the open leaf takes text from outside its containers.
@@ -250,29 +262,26 @@ func (d *Doc) task(item *container, line string) string {
 
 // A mark is what an item of a list begins with.
 type mark struct {
-	kind   byte
-	number int
-	size   int
-	empty  bool // nothing comes after it
+	kind    byte
+	ordered bool
+	number  int
+	size    int
+	empty   bool // nothing comes after it
 }
 
 func marker(s string) (mark, bool) {
 	m := mark{kind: s[0], size: 1}
-	if s[0] >= '0' && s[0] <= '9' {
-		n := 1
-		for n < len(s) && n < 10 && s[n] >= '0' && s[n] <= '9' {
-			n++
+	switch digits := len(s) - len(strings.TrimLeft(s, "0123456789")); {
+	case digits > 9 || digits == len(s):
+		return m, false
+	case digits > 0:
+		m.ordered, m.kind, m.size = true, s[digits], digits+1
+		m.number, _ = strconv.Atoi(s[:digits])
+		if m.kind != '.' && m.kind != ')' {
+			return m, false
 		}
-		if n == 10 || n == len(s) || s[n] != '.' && s[n] != ')' {
-			return mark{}, false
-		}
-		m.number, _ = strconv.Atoi(s[:n])
-		m.kind, m.size = s[n], n+1
-		if m.number == 0 {
-			m.number = -1 // may not interrupt a paragraph either way, and is drawn as it is
-		}
-	} else if s[0] != '-' && s[0] != '+' && s[0] != '*' {
-		return mark{}, false
+	case m.kind != '-' && m.kind != '+' && m.kind != '*':
+		return m, false
 	}
 	rest := s[m.size:]
 	m.empty = strings.Trim(rest, " \t") == ""
@@ -280,15 +289,16 @@ func marker(s string) (mark, bool) {
 }
 
 // item opens an item of a list: of the one that is open there, if it has the same marks, or of a new one.
-func (d *Doc) item(c *cursor, depth, ind int, m mark) {
-	item := container{mark: m.kind, number: m.number, blank: d.blank}
+func (d *Doc) item(c *cursor, depth int, m mark) {
+	item := container{mark: m.kind, number: m.number, label: d.look.bullet}
 	if depth < len(d.open) && !d.open[depth].quote && d.open[depth].mark == m.kind {
-		item.list = d.open[depth].list
-		if m.number != 0 {
-			item.number = d.open[depth].number + 1
-		}
+		item.list, item.number = d.open[depth].list, d.open[depth].number+1
+	}
+	if m.ordered {
+		item.label = d.look.number(item.number, m.kind)
 	}
 	d.close(depth)
+	ind := c.indent()
 	c.skip(ind)
 	c.step(m.size)
 	pad := c.indent()
@@ -297,13 +307,10 @@ func (d *Doc) item(c *cursor, depth, ind int, m mark) {
 	}
 	c.skip(pad)
 	item.indent = ind + m.size + pad
-	item.label = d.look.bullet
-	if m.number != 0 {
-		item.label = d.look.number(max(item.number, 0), m.kind)
-	}
 	d.push(item)
 }
 
+// push opens a container in the innermost one.
 func (d *Doc) push(c container) {
 	d.ids++
 	c.id = d.ids

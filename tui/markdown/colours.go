@@ -76,7 +76,8 @@ func newColours(lang string, style *glamour.Chroma) *colours {
 	}
 	tokens.Tokens()
 	c.of = inks(style)
-	for _, p := range []pair{{begin: "/*", end: "*/"}, {begin: "<!--", end: "-->"}, {begin: `"""`, end: `"""`}, {begin: "'''", end: "'''"}, {begin: "`", end: "`"}} {
+	for _, ends := range [][2]string{{"/*", "*/"}, {"<!--", "-->"}, {`"""`, `"""`}, {"'''", "'''"}, {"`", "`"}} {
+		p := pair{begin: ends[0], end: ends[1]}
 		if p.as = c.whole(p.begin + "\nx\n" + p.end); p.as != 0 {
 			c.pairs = append(c.pairs, p)
 		}

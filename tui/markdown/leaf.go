@@ -61,8 +61,12 @@ func (p *paragraph) tabulated(d *Doc, line string) bool {
 
 // extend adds to the last line.
 func (p *paragraph) extend(d *Doc, s string) {
-	p.text = append(p.text, s...)
-	p.settle(d)
+	for s != "" {
+		n := cutRune(s, hugeAt)
+		p.text = append(p.text, s[:n]...)
+		p.settle(d)
+		s = s[n:]
+	}
 }
 
 // settle lays out the beginning of a long paragraph, up to where no emphasis, link or code is open. It goes on in steps that depend on

@@ -35,7 +35,7 @@ const htmlTags = " address article aside base basefont blockquote body caption c
 	" noframes ol optgroup option p param search section summary table tbody td tfoot th thead title tr track ul "
 
 // htmlStart says whether s begins a block of HTML, and what ends it.
-func htmlStart(s string, inText bool) (end string, ok bool) {
+func htmlStart(s string) (end string, ok bool) {
 	if s[0] != '<' || len(s) < 2 {
 		return "", false
 	}

@@ -130,7 +130,7 @@ func (o *oracle) say(first, rest string, lines []string) {
 
 // tangle draws texts in which blocks meet in ways that nobody would write.
 func tangle() *rapid.Generator[string] {
-	starts := []string{"", "", "", "- ", "* ", "1. ", "2) ", "7. ", "> ", ">", "  ", "   ", "    ", "-   ", "  - ", "    - ", "   1. ", "> - "}
+	starts := []string{"", "", "", "- ", "* ", "1. ", "2) ", "7. ", "0. ", "> ", ">", "  ", "   ", "    ", "-   ", "  - ", "    - ", "   1. ", "> - "}
 	ends := []string{"", "text", "word **b** `c`", "# title", "## t ##", "#", "---", "***", "```", "```go", "~~~", "````", "| a | b |", "|---|:-:|", "a | b",
 		"--- | ---", "text  ", "lazy", "-", "1.", "+ x", "<div>", "</div>", "<!-- c", "-->", "\\", "[x](http://h/p)", "code", "[l]"}
 	line := rapid.Custom(func(t *rapid.T) string {

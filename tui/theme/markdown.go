@@ -29,7 +29,7 @@ func markdown(p palette) ansi.StyleConfig {
 		Emph:           ansi.StylePrimitive{Italic: yes},
 		Strong:         ansi.StylePrimitive{Bold: yes},
 		Strikethrough:  ansi.StylePrimitive{CrossedOut: yes, Color: named(p.muted)},
-		HorizontalRule: ansi.StylePrimitive{Color: named(p.line), Format: "────────"},
+		HorizontalRule: ansi.StylePrimitive{Color: named(p.line), Format: "\n────────\n"},
 
 		Item:        ansi.StylePrimitive{Color: named(p.accent), BlockPrefix: "• "},
 		Enumeration: ansi.StylePrimitive{Color: named(p.accent), BlockPrefix: ". "},
@@ -39,7 +39,7 @@ func markdown(p palette) ansi.StyleConfig {
 			Unticked:       "[ ] ",
 		},
 
-		Link:      ansi.StylePrimitive{Color: named(p.muted), BlockPrefix: " (", BlockSuffix: ")"},
+		Link:      ansi.StylePrimitive{Color: named(p.muted), BlockPrefix: "(", BlockSuffix: ")"},
 		LinkText:  ansi.StylePrimitive{Color: named(p.accent), Underline: yes},
 		Image:     text(p.muted),
 		ImageText: text(p.muted),
