@@ -34,7 +34,7 @@ type options struct {
 }
 
 // pickValue stands for a -r without a value.
-const pickValue = "\x00"
+const pickValue = "?"
 
 func (o *options) register(f *pflag.FlagSet) {
 	f.SortFlags = false

@@ -166,6 +166,9 @@ func (w *world) named(ctx context.Context, db *store.DB, ref string) (store.Sess
 // lets the configuration choose.
 func (w *world) define(c config.Config, model string) (runtime.Definition, config.Choice, error) {
 	choice, err := c.Resolve(model)
+	if model != "" && errors.Is(err, config.ErrUnknown) {
+		err = &exit{code: codeUsage, err: err}
+	}
 	if err != nil {
 		return runtime.Definition{}, choice, err
 	}
