@@ -20,6 +20,7 @@ import (
 // chat is a conversation with the guide through the engine, as everybody has it.
 type chat struct {
 	t       testing.TB
+	guide   engine.Driver
 	history []event.Message
 	turns   int
 }
@@ -30,7 +31,7 @@ func (c *chat) ask(question string) string {
 	answer := ""
 	c.turns++
 	req := engine.Request{History: c.history, Message: event.UserMessage{ID: fmt.Sprint("u", c.turns), Content: event.Say(question)}}
-	for e, err := range (engine.Engine{Driver: guide.New(0)}).Events(context.Background(), req) {
+	for e, err := range (engine.Engine{Driver: c.guide}).Events(context.Background(), req) {
 		if err != nil {
 			c.t.Fatalf("%q: %v", question, err)
 		}
@@ -52,6 +53,7 @@ func source(answer string) string {
 }
 
 func TestNewcomersFindTheirSection(t *testing.T) {
+	d := guide.New(0)
 	for question, want := range map[string]string{
 		"How do I resume a session?":                    "Sessions › Resuming",
 		"how do I continue my last chat from yesterday": "Sessions › Resuming",
@@ -102,7 +104,7 @@ func TestNewcomersFindTheirSection(t *testing.T) {
 		"why is the answer cut off":                     "Troubleshooting › The answer broke off",
 		"what happens when my laptop dies":              "Troubleshooting › The answer broke off",
 	} {
-		c := chat{t: t}
+		c := chat{t: t, guide: d}
 		if got := source(c.ask(question)); got != want {
 			t.Errorf("%q is answered from %q, want %q", question, got, want)
 		}
@@ -110,7 +112,8 @@ func TestNewcomersFindTheirSection(t *testing.T) {
 }
 
 func TestFollowUpsLeanOnWhatWasAskedBefore(t *testing.T) {
-	c := chat{t: t}
+	d := guide.New(0)
+	c := chat{t: t, guide: d}
 	for _, step := range []struct{ question, want string }{
 		{"How do I resume a session?", "Sessions › Resuming"},
 		{"and how do I delete it?", "Sessions › Deleting a session"},
@@ -124,7 +127,7 @@ func TestFollowUpsLeanOnWhatWasAskedBefore(t *testing.T) {
 			t.Errorf("%q is answered from %q, want %q", step.question, got, step.want)
 		}
 	}
-	first := chat{t: t}
+	first := chat{t: t, guide: d}
 	first.ask("what does it cost")
 	if again := source(first.ask("tell me more")); again == "" || again == "Costs › What it costs" {
 		t.Errorf("more about costs is answered from %q", again)
@@ -132,23 +135,24 @@ func TestFollowUpsLeanOnWhatWasAskedBefore(t *testing.T) {
 }
 
 func TestTheGuideSaysPlainlyWhatItIsNot(t *testing.T) {
+	d := guide.New(0)
 	for _, task := range []string{
 		"what is the capital of France?", "write a haiku about the sea", "explain recursion in Go", "2+2", "fix my code",
 		"Wie setze ich eine Sitzung fort?", "会话如何恢复?", "asdf qwer",
 	} {
-		c := chat{t: t}
+		c := chat{t: t, guide: d}
 		answer := c.ask(task)
 		if source(answer) != "" || !strings.Contains(answer, "language model") || !strings.Contains(answer, "agentx key set") {
 			t.Errorf("%q is answered with %q", task, answer)
 		}
 	}
 	for _, word := range []string{"hello", "thanks", "bye", "", "  ", "ok", "ping", "🙂"} {
-		c := chat{t: t}
+		c := chat{t: t, guide: d}
 		if answer := c.ask(word + " "); answer == "" || source(answer) != "" {
 			t.Errorf("%q is answered with %q", word, answer)
 		}
 	}
-	c := chat{t: t}
+	c := chat{t: t, guide: d}
 	if first := c.ask("how do I quit"); !strings.Contains(first, "not a language model") {
 		t.Errorf("the first answer does not say what the guide is: %q", first)
 	}
@@ -160,7 +164,8 @@ func TestTheGuideSaysPlainlyWhatItIsNot(t *testing.T) {
 // The search is a tool call like any other: planned, called, answered, and
 // followed by the message that uses it.
 func TestTheSearchIsSeen(t *testing.T) {
-	c := chat{t: t}
+	d := guide.New(0)
+	c := chat{t: t, guide: d}
 	c.ask("How do I resume a session?")
 	var kinds []string
 	for _, m := range c.history {
@@ -227,6 +232,7 @@ func TestEscStopsTheTypistAtOnce(t *testing.T) {
 
 // Whatever is asked, the guide answers in UTF-8, quickly, and always the same.
 func TestAnyQuestionIsAnswered(t *testing.T) {
+	d := guide.New(0)
 	rapid.Check(t, func(t *rapid.T) {
 		questions := rapid.SliceOfN(rapid.OneOf(
 			rapid.String(),
@@ -236,7 +242,7 @@ func TestAnyQuestionIsAnswered(t *testing.T) {
 			var h []event.Message
 			for i, q := range questions {
 				req := engine.Request{History: h, Message: event.UserMessage{ID: fmt.Sprint(i), Content: event.Say(q)}}
-				for e, err := range (engine.Engine{Driver: guide.New(0)}).Events(context.Background(), req) {
+				for e, err := range (engine.Engine{Driver: d}).Events(context.Background(), req) {
 					if err != nil {
 						t.Fatalf("%q: %v", q, err)
 					}
@@ -256,6 +262,18 @@ func TestAnyQuestionIsAnswered(t *testing.T) {
 			t.Fatalf("answer = %q", text)
 		}
 	})
+}
+
+// The manual is read at the first question.
+func BenchmarkFirstAnswer(b *testing.B) {
+	req := engine.Request{Message: event.UserMessage{ID: "u", Content: event.Say("how do I resume a session?")}}
+	for b.Loop() {
+		for _, err := range guide.New(0).Receive(context.Background(), req) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }
 
 // A megabyte that somebody pipes in costs no more than a page.
