@@ -22,7 +22,8 @@ type colours struct {
 	of    map[chroma.TokenType]string // the sequences that begin their styles
 	lexer *chroma.LexerState          // nil: the language is not known, or too slow
 	pairs []pair
-	in    *pair // the line begins inside of it
+	here  chroma.TokenType // what here-documents are, where there are any
+	in    *pair            // the line begins inside of it
 }
 
 // A pair is what begins and ends a comment or a string of several lines, where the lexer only knows it as a whole.
@@ -82,6 +83,7 @@ func newColours(lang string, style *glamour.Chroma) *colours {
 			c.pairs = append(c.pairs, p)
 		}
 	}
+	c.here = c.whole("<<X\nx\nX")
 	return c
 }
 
@@ -126,7 +128,7 @@ func (c *colours) line(s string) string {
 		}
 		c.in = nil
 	}
-	began := time.Now()
+	began, before := time.Now(), slices.Clone(c.lexer.Stack)
 	tokens := c.lex(s + "\n")
 	if time.Since(began) > slowCode {
 		c.lexer = nil
@@ -142,7 +144,20 @@ func (c *colours) line(s string) string {
 		at += len(t.Value)
 		b.WriteString(dress(c.ink(t.Type), strings.TrimSuffix(t.Value, "\n")))
 	}
+	if n := len(tokens); n > 0 && c.lexer != nil && slices.Equal(before, c.lexer.Stack) {
+		c.in = c.unended(tokens[n-1])
+	}
 	return b.String()
+}
+
+// unended returns the pair whose beginning the lexer took for the whole of a comment, since it had not seen more.
+func (c *colours) unended(t chroma.Token) *pair {
+	for i, p := range c.pairs {
+		if rest, ok := strings.CutPrefix(t.Value, p.begin); ok && p.as == t.Type && !strings.Contains(rest, p.end) {
+			return &c.pairs[i]
+		}
+	}
+	return nil
 }
 
 // opens returns the pair that begins within the token at s[at:], and where.
@@ -157,7 +172,30 @@ func (c *colours) opens(s string, at int, t chroma.Token) (*pair, int) {
 			return p, at + n
 		}
 	}
+	if c.here == 0 {
+		return nil, 0
+	}
+	n := strings.Index(s[at:min(len(s), at+len(t.Value)+1)], "<<")
+	if n < 0 || strings.HasPrefix(s[at+n:], "<<<") {
+		return nil, 0
+	}
+	if word := hereWord(s[at+n+2:]); word != "" {
+		return &pair{end: word, as: c.here}, at + n
+	}
 	return nil, 0
+}
+
+// hereWord returns the word that ends the here-document which s begins, behind its <<. A space there, or a number, is arithmetic.
+func hereWord(s string) string {
+	s = strings.TrimLeft(strings.TrimPrefix(s, "-"), `\'"`)
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		return ""
+	}
+	n := 0
+	for n < len(s) && (letterOrDigit(s[n]) || s[n] == '_') {
+		n++
+	}
+	return s[:n]
 }
 
 // lex returns the tokens of s, and stands behind it then.
@@ -218,6 +256,7 @@ func inks(s *glamour.Chroma) map[chroma.TokenType]string {
 		chroma.LiteralNumber:       s.LiteralNumber,
 		chroma.LiteralDate:         s.LiteralDate,
 		chroma.LiteralString:       s.LiteralString,
+		chroma.LiteralStringDoc:    s.Comment,
 		chroma.LiteralStringEscape: s.LiteralStringEscape,
 		chroma.GenericDeleted:      s.GenericDeleted,
 		chroma.GenericEmph:         s.GenericEmph,
