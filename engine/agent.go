@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -32,9 +33,8 @@ type Agent struct {
 	showing  sync.Mutex // held while one event is shown: they come one at a time
 
 	mu           sync.Mutex
-	running      bool
 	waiting      []*ticket
-	interrupt    context.CancelCauseFunc // of the running answer
+	interrupt    context.CancelCauseFunc // of the running answer; nil where none runs
 	destroyed    bool
 	idle         chan struct{} // closed when a destroyed agent has come to rest
 	middleware   []*Middleware
@@ -107,67 +107,73 @@ func (a *Agent) newID() string {
 
 // Receive answers a message, after those that came before it, and returns when
 // the answer has ended. A message that waits is announced as
-// conversation_queued. A failed answer does not hinder the next.
+// conversation_queued; one whose ctx is done before its turn comes is never
+// answered. A failed answer does not hinder the next.
 func (a *Agent) Receive(ctx context.Context, m event.UserMessage) error {
-	t, err := a.enter(m)
+	answering, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
+	t := &ticket{message: m, interrupt: interrupt, called: make(chan struct{})}
+	waits, err := a.enter(t)
 	if err != nil {
 		return err
 	}
-	if t != nil {
-		a.dispatch(ctx, event.Event{At: a.config.Engine.now(), Data: event.ConversationQueued{MessageID: m.ID}})
-		if err := a.await(ctx, t); err != nil {
-			return err
-		}
+	var failed failures
+	if waits {
+		failed = a.dispatch(context.WithoutCancel(ctx), a.event(event.ConversationQueued{MessageID: m.ID}))
+		err = a.await(ctx, t)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if err := a.begin(cancel); err != nil {
-		a.leave()
+	if err == nil {
+		defer a.leave()
+		err = a.guarded(answering, m)
+	}
+	if len(failed) == 0 {
 		return err
 	}
-	defer a.leave()
-	return a.onion()(ctx, m)
+	return failed.with(err)
+}
+
+func (a *Agent) event(d event.Data) event.Event {
+	return event.Event{At: a.config.Engine.now(), Data: d}
 }
 
 // A ticket is a place in the queue. Its channel is closed when its turn comes,
 // after err has been set where it never will.
 type ticket struct {
-	message event.UserMessage
-	called  chan struct{}
-	err     error
+	message   event.UserMessage
+	interrupt context.CancelCauseFunc // stops the answer
+	called    chan struct{}
+	err       error
 }
 
-// enter begins at once where nothing runs, and returns a ticket where something
-// does.
-func (a *Agent) enter(m event.UserMessage) (*ticket, error) {
+// enter begins at once where nothing runs, and has t wait where something does.
+func (a *Agent) enter(t *ticket) (waits bool, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
 	case a.destroyed:
-		return nil, ErrDestroyed
-	case !a.running:
-		a.running = true
-		return nil, nil
+		return false, ErrDestroyed
+	case a.interrupt == nil:
+		a.interrupt = t.interrupt
+		return false, nil
 	}
-	t := &ticket{message: m, called: make(chan struct{})}
 	a.waiting = append(a.waiting, t)
-	return t, nil
+	return true, nil
 }
 
+// await returns when the turn of t has come. One that comes when nobody waits
+// for it any more is passed on.
 func (a *Agent) await(ctx context.Context, t *ticket) error {
 	select {
 	case <-t.called:
-		return t.err
 	case <-ctx.Done():
-		if a.withdraw(t, context.Cause(ctx)) {
-			return t.err
-		}
-		<-t.called // the turn came at the same moment
-		if t.err == nil {
-			a.leave()
-		}
+		a.withdraw(t, context.Cause(ctx))
+		<-t.called
+	}
+	if t.err == nil && ctx.Err() != nil {
+		a.leave()
 		return context.Cause(ctx)
 	}
+	return t.err
 }
 
 // withdraw takes t out of the queue, if it is still there.
@@ -201,16 +207,6 @@ func (a *Agent) TakeBack(id string) (event.UserMessage, bool) {
 	return found.message, true
 }
 
-func (a *Agent) begin(cancel context.CancelCauseFunc) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.destroyed {
-		return ErrDestroyed
-	}
-	a.interrupt = cancel
-	return nil
-}
-
 // leave lets the next message in.
 func (a *Agent) leave() {
 	a.mu.Lock()
@@ -219,13 +215,32 @@ func (a *Agent) leave() {
 	if len(a.waiting) > 0 {
 		next := a.waiting[0]
 		a.waiting = a.waiting[1:]
+		a.interrupt = next.interrupt
 		close(next.called)
 		return
 	}
-	a.running = false
 	if a.destroyed {
 		close(a.idle)
 	}
+}
+
+// guarded makes an error of a panic, and closes what it left open.
+func (a *Agent) guarded(ctx context.Context, m event.UserMessage) (err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		f := &Fault{Code: event.CodeInternal, Message: fmt.Sprintf("the agent panicked: %v", p)}
+		err = f
+		if phase := a.Phase(); phase == Idle || phase == Failed {
+			return
+		}
+		shown := context.WithoutCancel(ctx)
+		a.dispatch(shown, a.event(event.ErrorOccurred{Code: f.Code, Message: f.Message}))
+		a.dispatch(shown, a.event(event.ConversationEnd{Reason: event.EndError}))
+	}()
+	return a.onion()(ctx, m)
 }
 
 // onion is the answer inside its middleware, the first that was used outermost.
@@ -265,10 +280,9 @@ func (a *Agent) dispatch(ctx context.Context, ev event.Event) []*PresenterError 
 	a.showing.Lock()
 	defer a.showing.Unlock()
 	change := a.fold(ev.Data)
-	ev, kept := a.intercepted(ev)
-	var failed []*PresenterError
+	ev, kept, failed := a.intercepted(ev)
 	if kept {
-		failed = a.config.Engine.show(ctx, a.config.ID, ev)
+		failed = append(failed, a.config.Engine.show(ctx, a.config.ID, ev)...)
 		failed = append(failed, a.handlers.tell(ev)...)
 	}
 	if change != nil {
@@ -277,17 +291,23 @@ func (a *Agent) dispatch(ctx context.Context, ev event.Event) []*PresenterError 
 	return failed
 }
 
-func (a *Agent) intercepted(ev event.Event) (event.Event, bool) {
+// intercepted is ev as the interceptors leave it, if they do. One that panics
+// has said nothing.
+func (a *Agent) intercepted(ev event.Event) (_ event.Event, kept bool, failed []*PresenterError) {
 	a.mu.Lock()
 	interceptors := a.interceptors
 	a.mu.Unlock()
 	for _, f := range interceptors {
-		var kept bool
-		if ev, kept = (*f)(ev); !kept {
-			return ev, false
+		next, kept := ev, true
+		if err := safely(func(e event.Event) { next, kept = (*f)(e) }, ev); err != nil {
+			failed = append(failed, &PresenterError{Index: -1, Event: ev.Data.Type(), Err: err})
+			continue
+		}
+		if ev = next; !kept || ev.Data == nil {
+			return ev, false, failed
 		}
 	}
-	return ev, true
+	return ev, true, failed
 }
 
 // fold follows the phase, and returns the change if there is one.
@@ -320,27 +340,26 @@ func (a *Agent) Interrupt(why event.InterruptReason) bool {
 // Destroy interrupts the agent, refuses what waits and all that comes, and
 // returns when it has come to rest or ctx is done. Its handlers are then gone.
 func (a *Agent) Destroy(ctx context.Context) error {
-	first, told := a.condemn()
-	if first {
-		for _, f := range told {
-			(*f)()
-		}
+	var failed error
+	for _, f := range a.condemn() {
+		failed = errors.Join(failed, safely(func(*func()) { (*f)() }, f))
 	}
 	select {
 	case <-a.idle:
 		a.handlers.clear()
-		return nil
+		return failed
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return errors.Join(failed, context.Cause(ctx))
 	}
 }
 
-// condemn marks the agent destroyed. It reports whether it was the first to.
-func (a *Agent) condemn() (first bool, told []*func()) {
+// condemn marks the agent destroyed, and returns those who want to know. Only
+// the first to call it is given any.
+func (a *Agent) condemn() []*func() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.destroyed {
-		return false, nil
+		return nil
 	}
 	a.destroyed = true
 	for _, t := range a.waiting {
@@ -348,14 +367,14 @@ func (a *Agent) condemn() (first bool, told []*func()) {
 		close(t.called)
 	}
 	a.waiting = nil
-	if a.interrupt != nil {
+	if a.interrupt == nil {
+		close(a.idle)
+	} else {
 		a.interrupt(Interrupt(event.BySystem))
 	}
-	if !a.running {
-		close(a.idle)
-	}
-	told, a.onDestroy = a.onDestroy, nil
-	return true, told
+	told := a.onDestroy
+	a.onDestroy = nil
+	return told
 }
 
 // Destroyed reports whether the agent can receive no more.
@@ -373,20 +392,36 @@ func (a *Agent) OnReady(f func()) {
 	}
 }
 
-// OnDestroy calls f when the agent is destroyed.
-func (a *Agent) OnDestroy(f func()) (stop func()) { return enlist(a, &a.onDestroy, f) }
+// OnDestroy calls f when the agent is destroyed; at once if it is already.
+func (a *Agent) OnDestroy(f func()) (stop func()) {
+	a.mu.Lock()
+	destroyed := a.destroyed
+	if !destroyed {
+		defer a.mu.Unlock()
+		return enlist(a, &a.onDestroy, f)
+	}
+	a.mu.Unlock()
+	f()
+	return func() {}
+}
 
 // Use puts m around the answers to come, inside the middleware already used.
-func (a *Agent) Use(m Middleware) (stop func()) { return enlist(a, &a.middleware, m) }
-
-// Intercept lets f see every event first, after the interceptors already there.
-func (a *Agent) Intercept(f Interceptor) (stop func()) { return enlist(a, &a.interceptors, f) }
-
-// enlist adds f to a list of the agent's. Lists that were handed out stay as
-// they were.
-func enlist[F any](a *Agent, to *[]*F, f F) (stop func()) {
+func (a *Agent) Use(m Middleware) (stop func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	return enlist(a, &a.middleware, m)
+}
+
+// Intercept lets f see every event first, after the interceptors already there.
+func (a *Agent) Intercept(f Interceptor) (stop func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return enlist(a, &a.interceptors, f)
+}
+
+// enlist adds f to a list of the agent's, whose lock is held. Lists that were
+// handed out stay as they were.
+func enlist[F any](a *Agent, to *[]*F, f F) (stop func()) {
 	entry := &f
 	*to = append((*to)[:len(*to):len(*to)], entry)
 	return func() {

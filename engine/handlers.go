@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -93,6 +94,7 @@ type table struct {
 }
 
 func (h *handlers) add(f func(event.Event), types ...string) (stop func()) {
+	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	h.replace(func(t *table) {
 		for _, name := range types {
 			t.byType[name] = append(t.byType[name][:len(t.byType[name]):len(t.byType[name])], &f)
@@ -112,7 +114,11 @@ func (h *handlers) addPhase(f func(PhaseChange)) (stop func()) {
 	return func() { h.replace(func(t *table) { t.phase = without(t.phase, &f) }) }
 }
 
-func (h *handlers) clear() { h.table.Store(nil) }
+func (h *handlers) clear() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.table.Store(nil)
+}
 
 func (h *handlers) replace(change func(*table)) {
 	h.mu.Lock()

@@ -1,0 +1,172 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"agentx/engine"
+	"agentx/engine/driver/script"
+	"agentx/engine/event"
+)
+
+var hi = script.Say(
+	event.MessageStart{MessageID: "m1", Model: "mock"},
+	event.TextDelta{Text: "Hi"},
+	event.TextDelta{Text: " there"},
+	event.MessageStop{StopReason: event.EndTurn},
+)
+
+// Each way to listen hears what it asked for: everything, a type, several, a
+// map of them, a type of Go, a layer.
+func TestOn(t *testing.T) {
+	s := play(t, hi)
+	heard := map[string][]string{}
+	by := func(name string) func(event.Event) {
+		return func(e event.Event) { heard[name] = append(heard[name], e.Data.Type()) }
+	}
+	stops := []func(){
+		s.On(by("all")),
+		s.On(by("one"), "text_delta"),
+		s.On(by("several"), "message_stop", "text_delta", "message_stop"),
+		s.OnEach(map[string]func(event.Event){"message_start": by("map"), "turn_response": by("map")}),
+		s.React(
+			engine.To(func(d event.TextDelta) { heard["type"] = append(heard["type"], d.Text) }),
+			engine.To(func(d event.Turn) { heard["layer"] = append(heard["layer"], d.Type()) }),
+			engine.To(func(d event.Data) { heard["data"] = append(heard["data"], d.Type()) }),
+		),
+	}
+	if err := s.Say(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	all := strings.Join(typesOf(s.shown), " ")
+	for name, want := range map[string]string{
+		"all":     all,
+		"one":     "text_delta text_delta",
+		"several": "text_delta text_delta message_stop",
+		"map":     "message_start turn_response",
+		"type":    "Hi  there",
+		"layer":   "turn_request turn_response",
+		"data":    all,
+	} {
+		if got := strings.Join(heard[name], " "); got != want {
+			t.Errorf("%s heard\n%s\nwant\n%s", name, got, want)
+		}
+	}
+	clear(heard)
+	for _, stop := range stops {
+		stop()
+		stop()
+	}
+	if err := s.Say(t.Context(), "hello"); err != nil || len(heard) > 0 {
+		t.Errorf("those who left heard %v (%v)", heard, err)
+	}
+}
+
+func typesOf(events []event.Event) []string {
+	var names []string
+	for _, e := range events {
+		names = append(names, e.Data.Type())
+	}
+	return names
+}
+
+// The screen comes first, then those who asked for the type, in the order in
+// which they did, then those who want everything, and then the phase.
+func TestOrderOfHandlers(t *testing.T) {
+	s := play(t, hi)
+	var order []string
+	note := func(name string) func(event.Event) {
+		return func(event.Event) {
+			if len(order) == 0 && s.tale("conversation_responding") == "" {
+				t.Error("a handler came before the presenter")
+			}
+			order = append(order, name)
+		}
+	}
+	s.Intercept(func(e event.Event) (event.Event, bool) { return e, e.Data.Type() == "conversation_responding" })
+	s.OnPhase(func(c engine.PhaseChange) {
+		if c.Current == engine.Responding {
+			order = append(order, "phase")
+		}
+	})
+	s.On(note("all"))
+	s.On(note("typed"), "conversation_responding")
+	s.React(engine.To(func(event.ConversationResponding) { note("react")(event.Event{}) }))
+	s.On(note("all again"))
+	if err := s.Say(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(order, ", "); got != "typed, react, all, all again, phase" {
+		t.Errorf("order: %s", got)
+	}
+}
+
+// The phase is told when it changes, and only then. An error lasts until
+// something else begins.
+func TestOnPhase(t *testing.T) {
+	s := play(t, script.Turns{
+		hi,
+		script.Say(event.MessageStart{MessageID: "m"}, event.ErrorReceived{Message: "overloaded", ErrorCode: event.CodeInternal}),
+	})
+	var changes []string
+	stop := s.OnPhase(func(c engine.PhaseChange) {
+		changes = append(changes, c.Prev.String()+">"+c.Current.String())
+		if s.Phase() != c.Current {
+			t.Errorf("told %v while the agent says %v", c.Current, s.Phase())
+		}
+	})
+	want := func(words string) {
+		t.Helper()
+		if got := strings.Join(changes, " "); got != words {
+			t.Errorf("changes\n%s\nwant\n%s", got, words)
+		}
+		changes = nil
+	}
+	_ = s.Say(t.Context(), "one")
+	want("idle>thinking thinking>responding responding>idle")
+
+	failing := play(t, script.Say(event.MessageStart{MessageID: "m"}, event.ErrorReceived{Message: "overloaded", ErrorCode: event.CodeInternal}))
+	failing.OnPhase(func(c engine.PhaseChange) { changes = append(changes, c.Prev.String()+">"+c.Current.String()) })
+	_ = failing.Say(t.Context(), "one")
+	want("idle>thinking thinking>error")
+	if failing.Phase() != engine.Failed {
+		t.Errorf("the phase is %v behind the error", failing.Phase())
+	}
+	_ = failing.Say(t.Context(), "two")
+	want("error>thinking thinking>error")
+
+	stop()
+	_ = s.Say(t.Context(), "two")
+	want("")
+}
+
+// Handlers come and go while events are told, also from inside a handler.
+func TestHandlersComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, echoes)
+		var late []string
+		var once func()
+		once = s.On(func(event.Event) {
+			once()
+			s.On(func(e event.Event) { late = append(late, e.Data.Type()) }, "text_delta")
+		}, "message_start")
+		var guests sync.WaitGroup
+		for range 20 {
+			guests.Go(func() {
+				for range 20 {
+					stop := s.On(func(event.Event) {}, "text_delta", "message_stop")
+					s.OnPhase(func(engine.PhaseChange) {})()
+					stop()
+				}
+			})
+		}
+		err := errors.Join(s.say(t.Context(), "one").wait(), s.say(t.Context(), "two").wait())
+		guests.Wait()
+		if got := strings.Join(late, " "); err != nil || got != "text_delta text_delta text_delta text_delta" {
+			t.Errorf("heard %q (%v)", got, err)
+		}
+	})
+}
