@@ -360,7 +360,8 @@ func (u *user) leave() {
 	u.desk.Interrupt()
 	u.stop()
 	u.desk.feed.Close()
-	u.wait(3 * time.Second)
+	u.wait(time.Second)
+	time.Sleep(10 * time.Minute) // the lexers' clock stops by itself when it is not used
 }
 
 func keyOf(name string) tea.KeyPressMsg {

@@ -37,7 +37,17 @@ func (m Model) live() ([]string, *screen.Point) {
 	if caret != nil {
 		caret.Y += len(lines)
 	}
-	return append(lines, below...), caret
+	return m.cut(append(lines, below...)), caret
+}
+
+// cut sees to windows that are narrower than any margin.
+func (m Model) cut(lines []string) []string {
+	if m.width < 10 {
+		for i, l := range lines {
+			lines[i] = text.Truncate(l, m.width)
+		}
+	}
+	return lines
 }
 
 // ends says whether what is above the status ends with a blank line, or is
