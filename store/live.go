@@ -43,6 +43,7 @@ type live struct {
 	mu      sync.Mutex // of what is pending
 	pending []byte     // whole frames
 	run     run        // of text, that grows
+	spoke   bool       // text has come
 	timer   *time.Timer
 	due     bool // the timer will write what is pending
 	err     error
@@ -66,7 +67,7 @@ type liveHead struct {
 // A run is text of one kind that has not been framed.
 type run struct {
 	kind byte
-	at   time.Time
+	at   time.Time // of the last piece
 	text []byte
 }
 
@@ -168,9 +169,13 @@ func (l *live) alarm(in time.Duration) {
 func (l *live) grow(kind byte, at time.Time, s string) {
 	if l.run.kind != kind {
 		l.seal()
-		l.run.kind, l.run.at = kind, at
 	}
+	l.run.kind, l.run.at = kind, at
 	l.run.text = append(l.run.text, s...)
+	if !l.spoke {
+		l.seal() // the first token keeps its time, of the others the last does
+		l.spoke = true
+	}
 }
 
 // seal frames the text that was gathered.
