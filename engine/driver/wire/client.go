@@ -14,6 +14,7 @@ import (
 	randv2 "math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 )
@@ -23,6 +24,8 @@ import (
 type Client struct {
 	Version   string            // of this program, for User-Agent
 	Transport http.RoundTripper // nil is one of our own
+
+	Proxy func(*http.Request) (*url.URL, error) // nil is what the environment says
 
 	Header   time.Duration // until the answer begins; 0 is 5 minutes
 	Idle     time.Duration // without a byte; 0 is 90 seconds
@@ -54,16 +57,19 @@ func (c *Client) transport() http.RoundTripper {
 	if c.Transport != nil {
 		return c.Transport
 	}
-	c.once.Do(func() { c.own = newTransport() })
+	c.once.Do(func() { c.own = newTransport(c.Proxy) })
 	return c.own
 }
 
 // newTransport is net/http's with our limits. A round trip of it follows no
 // redirect and keeps no cookie: both are left to http.Client, which is not here.
-func newTransport() *http.Transport {
+func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxy,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    15 * time.Second,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},

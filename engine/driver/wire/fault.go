@@ -294,9 +294,9 @@ func (c Call) refused(resp *http.Response) *engine.Fault {
 	if resp.StatusCode < 400 {
 		where := ""
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil {
-			where = prefixed(" to ", u.Host)
+			where = u.Host
 		}
-		return c.fault(event.CodeProtocol, "%s answers with a redirect%s (%d), which is not followed", c.Provider, c.clean(where), resp.StatusCode)
+		return c.fault(event.CodeProtocol, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode)
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	p, ok := ParseProblem(body)
@@ -324,15 +324,16 @@ func looksLikeHTML(b []byte) bool {
 
 // unreachable makes a fault of a request that found no answer.
 func (c Call) unreachable(err error) *engine.Fault {
+	if f, ok := errors.AsType[*engine.Fault](err); ok {
+		return f
+	}
 	f := c.broken(err)
 	f.Err = err
 	return f
 }
 
+// broken says what happened to a connection.
 func (c Call) broken(err error) *engine.Fault {
-	if f, ok := errors.AsType[*engine.Fault](err); ok {
-		return f
-	}
 	host := c.host()
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		return c.fault(event.CodeNetwork, "the proxy for %s cannot be reached: %s", host, c.clean(op.Err.Error()))

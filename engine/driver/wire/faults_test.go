@@ -1,0 +1,584 @@
+package wire_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"agentx/engine"
+	"agentx/engine/driver/anthropic"
+	"agentx/engine/driver/openai"
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+
+// TestBrokenAnswers plays answers that go wrong. What had arrived is kept, it
+// is said what happened, and nothing is asked a second time.
+func TestBrokenAnswers(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		half := d.start + d.pieces(10)
+		for _, test := range []struct {
+			name    string
+			play    scene
+			text    string
+			code    event.ErrorCode
+			message string // a pattern
+		}{
+			{"a clean end without a stop", stream(half), said(10), event.CodeIncomplete, `closed before the answer was complete`},
+			{"an end inside a chunk", raw(head + "Transfer-Encoding: chunked\r\n\r\nfff\r\n" + half[:len(half)-5]), said(9), event.CodeIncomplete, `unexpected EOF`},
+			{"a wrong length", raw(head + "Content-Length: 999999\r\n\r\n" + half), said(10), event.CodeIncomplete, `unexpected EOF`},
+			{"a reset", reset(head + "Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", len(half), half)), said(10), event.CodeIncomplete, `reset`},
+			{"an error event", stream(half, d.broken), said(10), event.CodeOverloaded, `overloaded`},
+			{"an event that is cut", stream(half, "data: {\"type\":\"content_blo\n\n", d.stop), said(10), event.CodeProtocol, `event .* is not JSON`},
+			{"an event of something else", stream(half, "data: <html>502 Bad Gateway</html>\n\n", d.stop), said(10), event.CodeProtocol, `event .* is not JSON`},
+			{"a hotel's page", page("text/html", "<html><body><h1>Welcome to Hotel WiFi</h1>"), "", event.CodeProtocol, `expected an event stream, got "text/html"`},
+			{"a hotel's page that lies", page("text/event-stream", "  \n<html>"), "", event.CodeProtocol, `expected an event stream`},
+			{"an error with 200", page("application/json", d.error("overloaded_error", "too many of you")), "", event.CodeOverloaded, `too many of you`},
+			{"JSON with 200", page("application/json", `{"hello":1}`), "", event.CodeProtocol, `got "application/json"`},
+			{"nothing with 200", page("text/event-stream", ""), "", event.CodeIncomplete, `closed before`},
+			{"plain words", page("text/plain", "hello there"), "", event.CodeProtocol, `got "text/plain"`},
+			{"compressed, it says", raw(head + "Content-Encoding: gzip\r\nContent-Length: 11\r\n\r\nnot-gzip-ok"), "", event.CodeProtocol, `compressed`},
+			{"a long line", stream(d.start, "data: "+strings.Repeat("x", 2<<20)), "", event.CodeTooLarge, `line longer than 1 MB`},
+			{"no HTTP", raw("SSH-2.0-OpenSSH_9.9\r\n\x00\x01"), "", event.CodeProtocol, `does not speak HTTP`},
+			{"a header without end", raw("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Bomb: "+strings.Repeat("b", 1000)+"\r\n", 2000) + "\r\n"), "", event.CodeProtocol, `does not speak HTTP`},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				p := serve(t, test.play)
+				c := quick(t, nil)
+				c.MaxLine = 1 << 20
+				o := ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+				if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
+					t.Errorf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+				}
+				if o.text != test.text {
+					t.Errorf("text %q, want %q", o.text, test.text)
+				}
+				if (o.message != nil) != (test.text != "") || o.message != nil && !o.message.Incomplete {
+					t.Errorf("message %+v", o.message)
+				}
+				if p.count() != 1 || len(o.retries) != 0 {
+					t.Errorf("%d requests, %d retries, want one try", p.count(), len(o.retries))
+				}
+			})
+		}
+	})
+}
+
+func page(kind, body string) scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Content-Type", kind)
+		io.WriteString(w, body)
+	}
+}
+
+// TestCutEverywhere ends an answer at every byte: it is complete exactly when
+// its end has been seen, and never a panic.
+func TestCutEverywhere(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		all := d.start + d.text("one") + d.text("two") + d.stop
+		end := strings.Index(all, `"finish_reason":"stop"}]}`) + len(`"finish_reason":"stop"}]}`)
+		if d.name == "anthropic" {
+			end = strings.LastIndex(all, "}") + 1
+		}
+		for at := range len(all) {
+			c := &wire.Client{Transport: answer{all[:at]}, Attempts: 1}
+			o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+			if (o.err == nil) != (at >= end) {
+				t.Errorf("cut at %d of %d (%q): error %v", at, len(all), all[max(0, at-20):at], o.err)
+			}
+			if !strings.HasPrefix("onetwo", o.text) {
+				t.Errorf("cut at %d: %q", at, o.text)
+			}
+		}
+	})
+}
+
+type answer struct{ body string }
+
+func (a answer) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(strings.NewReader(a.body)), Request: r,
+	}, nil
+}
+
+// TestLegalAnswers plays answers that are unusual and complete.
+func TestLegalAnswers(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		for _, test := range []struct {
+			name string
+			play scene
+			text string
+		}{
+			{"plain", stream(d.whole()), said(20)},
+			{"no content type", raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + d.whole()), said(20)},
+			{"an odd content type", page("application/octet-stream", d.whole()), said(20)},
+			{"HTTP/1.0", raw("HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + d.whole()), said(20)},
+			{"one byte at a time", stream(strings.Split(d.start+d.text("漢字🙂")+d.stop, "")...), "漢字🙂"},
+			{"cut inside a letter", stream(pieces(d.start+d.text("漢字🙂é")+d.stop, 1)...), "漢字🙂é"},
+			{"unknown events", stream(strings.ReplaceAll(d.whole(), "\n\n", "\n\nevent: from_the_future\ndata: {\"type\":\"from_the_future\",\"x\":[1,{\"y\":null}]}\n\n")), said(20)},
+			{"no names of events", stream(regexp.MustCompile(`event: .*\n`).ReplaceAllString(d.whole(), "")), said(20)},
+			{"no spaces", stream(strings.ReplaceAll(d.whole(), "data: ", "data:")), said(20)},
+			{"data in two lines", stream(strings.ReplaceAll(d.whole(), `,"index":0`, ",\ndata: \"index\":0")), said(20)},
+			{"text behind the stop", stream(d.whole(), d.text("GHOST")), said(20)},
+			{"two stops", stream(d.whole(), d.stop), said(20)},
+			{"two starts", stream(d.start, d.whole()), said(20)},
+			{"no start", stream(d.pieces(20), d.stop), said(20)},
+			{"empty pieces", stream(d.start, d.text(""), d.text(""), d.text("x"), d.text(""), d.stop), "x"},
+			{"null for a text", stream(d.start, strings.Replace(d.text("@"), `"@"`, "null", 1), d.text("x"), d.stop), "x"},
+			{"odd index", stream(strings.ReplaceAll(d.whole(), `"index":0,"delta"`, `"index":-1,"delta"`)), said(20)},
+			{"huge index", stream(strings.ReplaceAll(d.whole(), `"index":0`, `"index":2147483647`)), said(20)},
+			{"index of another kind", stream(strings.ReplaceAll(d.whole(), `"index":0`, `"index":1e99`)), said(20)},
+			{"bad UTF-8", stream(d.start, d.text("bad \xff\xfe end"), d.stop), "bad \uFFFD\uFFFD end"},
+			{"half a surrogate", stream(d.start, d.text(`lone \ud83d here`), d.stop), "lone \uFFFD here"},
+			{"a NUL and controls", stream(d.start, d.text(`a\u0000b\u001b[31m`), d.stop), "a\x00b\x1b[31m"},
+			{"a piece of 10 MB", stream(d.start, d.text(strings.Repeat("0123456789abcdef", 10<<20/16)), d.stop), strings.Repeat("0123456789abcdef", 10<<20/16)},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				p := serve(t, test.play)
+				o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if o.err != nil || o.stop != event.EndTurn {
+					t.Fatalf("stop %q, error %v", o.stop, o.err)
+				}
+				if o.text != test.text || o.message == nil || o.message.Content.Text() != test.text {
+					t.Errorf("text %.100q, want %.100q", o.text, test.text)
+				}
+				if p.count() != 1 {
+					t.Errorf("%d requests, want 1", p.count())
+				}
+				again := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{
+					History: []event.Message{event.UserMessage{ID: "u0", Content: event.Say("go")}, *o.message},
+				})
+				if again.err != nil || !validJSON(p.requests[1].body) {
+					t.Errorf("the next request: %v, %.200q", again.err, p.requests[1].body)
+				}
+			})
+		}
+	})
+}
+
+// pieces cuts s into strings of n bytes.
+func pieces(s string, n int) (all []string) {
+	for len(s) > 0 {
+		k := min(n, len(s))
+		all, s = append(all, s[:k]), s[k:]
+	}
+	return all
+}
+
+// TestRefusals plays statuses that are not tried again, and what they become.
+func TestRefusals(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		for _, test := range []struct {
+			play    scene
+			code    event.ErrorCode
+			message string
+		}{
+			{status(400, d.error("invalid_request_error", "no such field")), event.CodeInvalidRequest, `\(400\): no such field$`},
+			{status(400, d.error("invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum.")), event.CodeContextOverflow, `longer than the model`},
+			{status(401, d.error("authentication_error", "bad key "+secret+" of yours")), event.CodeAuthentication, `does not accept the key \(401\): bad key \[secret\] of yours`},
+			{status(402, `{"error":"payment required"}`), event.CodeQuota, `quota or credit`},
+			{status(403, d.error("permission_error", "not you")), event.CodePermission, `not you`},
+			{status(404, "<html><h1>404</h1>"), event.CodeNotFound, `\(404\)$`},
+			{status(404, d.error("not_found_error", "model: x")), event.CodeNotFound, `model: x`},
+			{status(413, d.error("request_too_large", "big")), event.CodeTooLarge, `too large`},
+			{status(422, `{"detail":[{"msg":"field required"}]}`), event.CodeInvalidRequest, `field required`},
+			{status(429, d.error("insufficient_quota", "You exceeded your current quota, please check your plan")), event.CodeQuota, `quota or credit .*\(429\): You exceeded`},
+			{status(429, d.error("rate_limit_error", "slow down"), "Retry-After", "86400"), event.CodeRateLimit, `asks to wait 24h: .*slow down`},
+			{status(500, d.error("api_error", "x"), "X-Should-Retry", "false"), event.CodeServer, `failed`},
+			{status(400, "a\x1b]0;title\x07b\x1b[2K\u202ec "+strings.Repeat("x", 5000)), event.CodeInvalidRequest, `a␛\]0;title␇b␛\[2K.c x{100,400} …$`},
+			{status(401, `{"message":"Bearer abcdefghijklmnop is wrong, and AKIAABCDEFGHIJKLMNOP too"}`), event.CodeAuthentication, `Bearer \[secret\] is wrong, and \[secret\] too`},
+			{status(307, "", "Location", "http://localhost:1/thief?key="+secret), event.CodeProtocol, `redirect to localhost:1 \(307\), which is not followed`},
+			{status(204, ""), event.CodeProtocol, `204`},
+		} {
+			t.Run(test.message, func(t *testing.T) {
+				p := serve(t, test.play)
+				o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
+					t.Errorf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+				}
+				if o.fault != nil && (strings.Contains(o.fault.Message, secret) || strings.ContainsAny(o.fault.Message, "\n\x1b\x07") || len(o.fault.Message) > 600) {
+					t.Errorf("message %q", o.fault.Message)
+				}
+				if p.count() != 1 {
+					t.Errorf("%d requests, want 1", p.count())
+				}
+			})
+		}
+	})
+}
+
+// TestRetries plays failures that pass.
+func TestRetries(t *testing.T) {
+	overloaded := `{"error":{"type":"overloaded_error","message":"busy"}}`
+	soon := time.Now().Add(90 * time.Second).UTC()
+	eachDialect(t, func(t *testing.T, d dialect) {
+		for _, test := range []struct {
+			name     string
+			play     scene
+			requests int
+			waits    []time.Duration // at a random of one half
+			fails    event.ErrorCode
+		}{
+			{"once", then(1, status(529, overloaded), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"twice", then(2, status(503, ""), stream(d.whole())), 3, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond}, ""},
+			{"a conflict", then(1, status(409, ""), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"for ever", status(500, ""), 4, []time.Duration{250 * time.Millisecond, 500 * time.Millisecond, time.Second}, event.CodeServer},
+			{"when told to", then(1, status(400, "", "X-Should-Retry", "true"), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"after seconds", then(1, status(429, "", "Retry-After", "7"), stream(d.whole())), 2, []time.Duration{7 * time.Second}, ""},
+			{"after milliseconds", then(1, status(429, "", "Retry-After-Ms", "1500", "Retry-After", "9"), stream(d.whole())), 2, []time.Duration{1500 * time.Millisecond}, ""},
+			{"after a date, by the server's clock", then(1, status(429, "", "Date", soon.Format(http.TimeFormat), "Retry-After", soon.Add(2*time.Second).Format(http.TimeFormat)), stream(d.whole())), 2, []time.Duration{2 * time.Second}, ""},
+			{"after a date that is past", then(1, status(429, "", "Retry-After", soon.Add(-time.Hour).Format(http.TimeFormat)), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"after less than nothing", then(1, status(429, "", "Retry-After", "-5"), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"after nonsense", then(1, status(429, "", "Retry-After", "soon"), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"an error event before text", then(1, stream(d.start, d.broken), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"a closed connection", then(1, raw(""), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				p := serve(t, test.play)
+				var waits []time.Duration
+				c := quick(t, &waits)
+				c.Random = func() float64 { return 0.5 }
+				o := ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+				if p.count() != test.requests || fmt.Sprint(waits) != fmt.Sprint(test.waits) {
+					t.Errorf("%d requests, waits %v, want %d, %v", p.count(), waits, test.requests, test.waits)
+				}
+				if test.fails == "" && (o.err != nil || o.text != said(20)) {
+					t.Errorf("text %q, error %v", o.text, o.err)
+				}
+				if test.fails != "" && (o.fault == nil || o.fault.Code != test.fails || !o.fault.Retryable) {
+					t.Errorf("fault %+v, want %s", o.fault, test.fails)
+				}
+				for i, r := range o.retries {
+					if r.Attempt != i+2 || r.MaxAttempts != 4 || r.DelayMs != test.waits[i].Milliseconds() || r.Reason == "" {
+						t.Errorf("announced %+v", r)
+					}
+				}
+				if len(o.retries) != len(waits) {
+					t.Errorf("%d announced, %d waited", len(o.retries), len(waits))
+				}
+				if first, last := p.requests[0].header.Get("Idempotency-Key"), p.requests[len(p.requests)-1].header.Get("Idempotency-Key"); first == "" || first != last {
+					t.Errorf("idempotency keys %q and %q, want the same", first, last)
+				}
+			})
+		}
+	})
+}
+
+// TestJitter spreads the waits: ten programs that failed together do not come
+// back together.
+func TestJitter(t *testing.T) {
+	p := serve(t, status(500, ""))
+	seen := map[time.Duration]bool{}
+	for range 10 {
+		var waits []time.Duration
+		ask(context.Background(), dialects[0].driver(p.URL, quick(t, &waits)), engine.Request{})
+		for i, w := range waits {
+			if w < 0 || w > 500*time.Millisecond<<i {
+				t.Errorf("wait %d is %v", i, w)
+			}
+		}
+		seen[waits[0]] = true
+	}
+	if len(seen) < 9 {
+		t.Errorf("%d different waits in 10", len(seen))
+	}
+}
+
+// TestNoConnection asks where nobody is.
+func TestNoConnection(t *testing.T) {
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	secure := httptest.NewTLSServer(nil)
+	defer secure.Close()
+	plain := httptest.NewServer(nil)
+	defer plain.Close()
+	for _, test := range []struct {
+		base, message string
+		code          event.ErrorCode
+		tries         int
+	}{
+		{dead.URL, `connection refused`, event.CodeNetwork, 4},
+		{"https://name.invalid", `cannot be found: no such host, or no network|cannot be reached`, event.CodeNetwork, 4},
+		{secure.URL, `certificate`, event.CodeNetwork, 1},
+		{"https" + strings.TrimPrefix(plain.URL, "http"), `TLS`, event.CodeNetwork, 1},
+		{"http://192.0.2.1", `would send the key unencrypted`, event.CodeConfiguration, 1},
+		{"http://127.0.0.1.evil.example", `would send the key unencrypted`, event.CodeConfiguration, 1},
+		{"ftp://x", `base URL does not begin with https`, event.CodeConfiguration, 1},
+		{"api.example.com/v1", `base URL does not begin with https`, event.CodeConfiguration, 1},
+		{"https://user:" + secret + "@x", `base URL has a user name or password`, event.CodeConfiguration, 1},
+		{"https://x y/", `base URL has a space`, event.CodeConfiguration, 1},
+		{"https://x/?a=b", `base URL has a query`, event.CodeConfiguration, 1},
+		{"https://", `base URL names no host`, event.CodeConfiguration, 1},
+		{"https://[::1", `base URL is not an address`, event.CodeConfiguration, 1},
+	} {
+		t.Run(test.base, func(t *testing.T) {
+			o := ask(context.Background(), dialects[1].driver(test.base, quick(t, nil)), engine.Request{})
+			if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
+				t.Fatalf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+			}
+			if strings.Contains(o.fault.Message, secret) {
+				t.Errorf("message %q", o.fault.Message)
+			}
+			if len(o.retries) != test.tries-1 {
+				t.Errorf("%d tries, want %d", len(o.retries)+1, test.tries)
+			}
+		})
+	}
+}
+
+// TestProxy names a proxy that is down, and never its password.
+func TestProxy(t *testing.T) {
+	dead := httptest.NewServer(nil)
+	dead.Close()
+	address, err := url.Parse(strings.Replace(dead.URL, "http://", "http://me:hunter2@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := quick(t, nil)
+	c.Proxy = http.ProxyURL(address)
+	c.Attempts = 1
+	o := ask(context.Background(), dialects[0].driver("https://api.example.com", c), engine.Request{})
+	if o.fault == nil || o.fault.Code != event.CodeNetwork || !strings.Contains(o.fault.Message, "the proxy") || strings.Contains(o.fault.Message, "hunter2") {
+		t.Errorf("fault %+v", o.fault)
+	}
+}
+
+// TestKeys that cannot be sent are not.
+func TestKeys(t *testing.T) {
+	p := serve(t, stream(dialects[0].whole()))
+	for _, test := range []struct {
+		key  wire.Key
+		sent string
+		code event.ErrorCode
+	}{
+		{nil, "", ""},
+		{wire.Secret(""), "", ""},
+		{wire.Secret(" " + secret + "\n"), secret, ""},
+		{wire.Secret("a\nX-Evil: 1"), "", event.CodeConfiguration},
+		{wire.Secret("schlüssel"), "", event.CodeConfiguration},
+		{func(context.Context) (string, error) { return "", io.ErrClosedPipe }, "", event.CodeAuthentication},
+	} {
+		before := p.count()
+		o := ask(context.Background(), anthropic.Driver{BaseURL: p.URL, Key: test.key, Client: quick(t, nil)}, engine.Request{})
+		if test.code != "" {
+			if o.fault == nil || o.fault.Code != test.code || p.count() != before {
+				t.Errorf("fault %+v after %d requests, want %s", o.fault, p.count()-before, test.code)
+			}
+			continue
+		}
+		if got := p.requests[before].header; o.err != nil || got.Get("X-Api-Key") != test.sent || got.Get("User-Agent") != "agentx/test" {
+			t.Errorf("sent %q, error %v", got, o.err)
+		}
+	}
+}
+
+// TestLeaving stops listening, or cancels, at every point of an answer: the
+// provider sees the client go, and nothing is left running.
+func TestLeaving(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		for name, play := range map[string]scene{
+			"before the head": silent(""),
+			"mid-stream":      silent(d.start + d.pieces(3)),
+		} {
+			t.Run("cancel "+name, func(t *testing.T) {
+				p := serve(t, play)
+				ctx, cancel := context.WithCancelCause(context.Background())
+				defer cancel(nil)
+				time.AfterFunc(50*time.Millisecond, func() { cancel(engine.Interrupt(event.ByUser)) })
+				began := time.Now()
+				o := ask(ctx, d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if took := time.Since(began); took > time.Second {
+					t.Errorf("took %v", took)
+				}
+				if name == "mid-stream" && (o.message == nil || o.message.Content.Text() != said(3) || o.message.StopReason != event.StopInterrupted) {
+					t.Errorf("message %+v", o.message)
+				}
+				select {
+				case <-p.gone:
+				case <-time.After(2 * time.Second):
+					t.Error("the provider still sends")
+				}
+			})
+		}
+		t.Run("cancel between tries", func(t *testing.T) {
+			p := serve(t, status(500, "", "Retry-After", "50"))
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			c := &wire.Client{}
+			defer c.Close()
+			began := time.Now()
+			for e, err := range d.driver(p.URL, c).Receive(ctx, engine.Request{Message: event.UserMessage{Content: event.Say("x")}}) {
+				if _, ok := e.(event.Retrying); !ok {
+					t.Errorf("%v %v", e, err)
+				}
+				time.AfterFunc(20*time.Millisecond, cancel)
+			}
+			if took := time.Since(began); took > time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+		t.Run("break", func(t *testing.T) {
+			p := serve(t, silent(d.start+d.pieces(3)))
+			c := quick(t, nil)
+			for range d.driver(p.URL, c).Receive(context.Background(), engine.Request{Message: event.UserMessage{Content: event.Say("x")}}) {
+				break
+			}
+			select {
+			case <-p.gone:
+			case <-time.After(2 * time.Second):
+				t.Error("the provider still sends")
+			}
+		})
+	})
+}
+
+// TestConnectionServesAgain asks twice and dials once.
+func TestConnectionServesAgain(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		from := map[string]bool{}
+		p := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
+			from[r.RemoteAddr] = true
+			stream(d.whole())(w, r, n)
+		})
+		c := quick(t, nil)
+		for range 5 {
+			if o := ask(context.Background(), d.driver(p.URL, c), engine.Request{}); o.err != nil {
+				t.Fatal(o.err)
+			}
+		}
+		if len(from) != 1 {
+			t.Errorf("%d connections for 5 answers", len(from))
+		}
+	})
+}
+
+// TestEndless stops an answer that has no end at what was asked for.
+func TestEndless(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		p := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, d.start)
+			for r.Context().Err() == nil {
+				if _, err := io.WriteString(w, d.pieces(100)); err != nil {
+					return
+				}
+			}
+		})
+		o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{Options: engine.Options{MaxTokens: 20_000}})
+		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "exceeded") {
+			t.Errorf("fault %+v", o.fault)
+		}
+		if n := len(o.text); n > 160_000 || n < 150_000 {
+			t.Errorf("%d bytes of text", n)
+		}
+	})
+}
+
+// TestStrangeCounts leaves out what no provider can mean.
+func TestStrangeCounts(t *testing.T) {
+	for _, d := range dialects {
+		odd := strings.NewReplacer(`"output_tokens":42`, `"output_tokens":-9,"input_tokens":9223372036854775807,"cache_read_input_tokens":1.5`,
+			`"prompt_tokens":7,"completion_tokens":42`, `"prompt_tokens":9223372036854775807,"completion_tokens":-9`).Replace(d.whole())
+		c := &wire.Client{Transport: answer{odd}}
+		o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+		if u := o.usage; o.err != nil || u.InputTokens < 0 || u.InputTokens > 7 || u.OutputTokens < 0 || u.OutputTokens > 1 || u.CacheReadTokens != 0 {
+			t.Errorf("%s: usage %+v, error %v", d.name, u, o.err)
+		}
+	}
+}
+
+// TestMillion reads a million pieces, and four times as many in four times the
+// time and not in sixteen.
+func TestMillion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	eachDialect(t, func(t *testing.T, d dialect) {
+		took := map[int]time.Duration{}
+		for _, n := range []int{100_000, 400_000} {
+			c := &wire.Client{Transport: repeated{d, n}}
+			sum, began := sha256.New(), time.Now()
+			for e, err := range d.driver("http://localhost", c).Receive(context.Background(), engine.Request{Message: event.UserMessage{Content: event.Say("x")}}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if delta, ok := e.(event.TextDelta); ok {
+					io.WriteString(sum, delta.Text)
+				}
+			}
+			took[n] = time.Since(began)
+			want := sha256.New()
+			for range n {
+				io.WriteString(want, "w00007 ")
+			}
+			if string(sum.Sum(nil)) != string(want.Sum(nil)) {
+				t.Errorf("%d pieces: another text", n)
+			}
+		}
+		t.Logf("100,000 in %v, 400,000 in %v", took[100_000], took[400_000])
+		if took[400_000] > 12*took[100_000] {
+			t.Errorf("not linear: %v", took)
+		}
+	})
+}
+
+type repeated struct {
+	d dialect
+	n int
+}
+
+func (r repeated) RoundTrip(req *http.Request) (*http.Response, error) {
+	piece := strings.Repeat(r.d.text("w00007 "), 100)
+	parts := []io.Reader{strings.NewReader(r.d.start)}
+	for range r.n / 100 {
+		parts = append(parts, strings.NewReader(piece))
+	}
+	parts = append(parts, strings.NewReader(r.d.stop))
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(io.MultiReader(parts...)), Request: req,
+	}, nil
+}
+
+// TestModels lists what a server offers, page by page.
+func TestModels(t *testing.T) {
+	p := serve(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/v1/models"):
+			status(404, "")(w, r, 0)
+		case r.URL.Query().Get("after_id") == "b":
+			io.WriteString(w, `{"data":[{"id":"c"}],"has_more":false}`)
+		case r.URL.Query().Get("limit") != "":
+			io.WriteString(w, `{"data":[{"id":"a","display_name":"A"},{"id":"b"}],"has_more":true,"last_id":"b"}`)
+		default:
+			io.WriteString(w, `{"object":"list","data":[{"id":"x"},{"id":"y"}]}`)
+		}
+	})
+	got, err := anthropic.Driver{BaseURL: p.URL, Client: quick(t, nil)}.Models(context.Background())
+	if want := []wire.Model{{ID: "a", Name: "A"}, {ID: "b"}, {ID: "c"}}; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	got, err = openai.Driver{BaseURL: p.URL + "/v1", Client: quick(t, nil)}.Models(context.Background())
+	if want := []wire.Model{{ID: "x"}, {ID: "y"}}; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	_, err = openai.Driver{BaseURL: p.URL, Client: quick(t, nil)}.Models(context.Background())
+	if f := engine.FaultOf(err); f.Code != event.CodeNotFound {
+		t.Errorf("%v, want not found", err)
+	}
+}

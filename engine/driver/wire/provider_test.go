@@ -1,0 +1,269 @@
+package wire_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"agentx/engine"
+	"agentx/engine/driver/anthropic"
+	"agentx/engine/driver/openai"
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
+
+// A dialect is how a provider says things.
+type dialect struct {
+	name   string
+	driver func(base string, c *wire.Client) engine.Driver
+	start  string
+	text   func(s string) string // s is what stands between the quotes of a JSON string
+	stop   string
+	ping   string
+	broken string // an error event
+	error  func(kind, message string) string
+}
+
+var dialects = []dialect{{
+	name: "anthropic",
+	driver: func(base string, c *wire.Client) engine.Driver {
+		return anthropic.Driver{BaseURL: base, Key: wire.Secret(secret), Client: c}
+	},
+	start: sse("message_start", `{"type":"message_start","message":{"id":"msg_1","model":"m","usage":{"input_tokens":7,"output_tokens":1}}}`) +
+		sse("content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`),
+	text: func(s string) string {
+		return sse("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`+s+`"}}`)
+	},
+	stop: sse("content_block_stop", `{"type":"content_block_stop","index":0}`) +
+		sse("message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":42}}`) +
+		sse("message_stop", `{"type":"message_stop"}`),
+	ping:   sse("ping", `{"type":"ping"}`),
+	broken: sse("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+	error: func(kind, message string) string {
+		return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
+	},
+}, {
+	name: "chat",
+	driver: func(base string, c *wire.Client) engine.Driver {
+		return openai.Driver{Provider: "Chat", BaseURL: base, Key: wire.Secret(secret), Client: c}
+	},
+	start: sse("", `{"id":"c1","model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`),
+	text: func(s string) string {
+		return sse("", `{"id":"c1","model":"m","choices":[{"index":0,"delta":{"content":"`+s+`"},"finish_reason":null}]}`)
+	},
+	stop: sse("", `{"id":"c1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`) +
+		sse("", `{"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":42,"total_tokens":49}}`) + sse("", "[DONE]"),
+	ping:   ": ping\n\n",
+	broken: sse("", `{"error":{"message":"Overloaded","type":"overloaded_error","code":"server_error"}}`),
+	error: func(kind, message string) string {
+		return fmt.Sprintf(`{"error":{"message":%q,"type":%q,"code":null}}`, message, kind)
+	},
+}}
+
+const secret = "sk-test-0123456789abcdefXYZ"
+
+func sse(name, data string) string {
+	if name != "" {
+		name = "event: " + name + "\n"
+	}
+	return name + "data: " + data + "\n\n"
+}
+
+// whole is an answer of twenty pieces, and what it says.
+func (d dialect) whole() string { return d.start + d.pieces(20) + d.stop }
+
+func (d dialect) pieces(n int) string {
+	s := ""
+	for i := range n {
+		s += d.text(fmt.Sprintf("w%05d ", i))
+	}
+	return s
+}
+
+func said(n int) string {
+	s := ""
+	for i := range n {
+		s += fmt.Sprintf("w%05d ", i)
+	}
+	return s
+}
+
+// A provider answers each request with what its scene does.
+type provider struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []received
+	gone     chan struct{} // a client has left before its answer was over
+}
+
+type received struct {
+	header http.Header
+	body   string
+	at     time.Time
+}
+
+type scene func(w http.ResponseWriter, r *http.Request, n int)
+
+func serve(t *testing.T, play scene) *provider {
+	p := &provider{gone: make(chan struct{}, 100)}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		p.mu.Lock()
+		p.requests = append(p.requests, received{r.Header, string(body), time.Now()})
+		n := len(p.requests)
+		p.mu.Unlock()
+		play(w, r, n)
+		if r.Context().Err() != nil {
+			p.gone <- struct{}{}
+		}
+	}))
+	p.Config.ErrorLog = nil
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *provider) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.requests)
+}
+
+// stream is a scene that sends its pieces one after the other and ends well.
+func stream(pieces ...string) scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		for _, s := range pieces {
+			io.WriteString(w, s)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
+// raw is a scene that writes bytes to the connection and closes it.
+func raw(s string) scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, s)
+	}
+}
+
+// reset is raw, but the connection ends with a reset.
+func reset(s string) scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		io.WriteString(conn, s)
+		time.Sleep(20 * time.Millisecond) // so that what was written arrives
+		conn.(*net.TCPConn).SetLinger(0)
+		conn.Close()
+	}
+}
+
+// silent is a scene that sends something and then nothing until the client goes.
+func silent(s string) scene {
+	return func(w http.ResponseWriter, r *http.Request, _ int) {
+		if s != "" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, s)
+			w.(http.Flusher).Flush()
+		}
+		<-r.Context().Done()
+	}
+}
+
+func status(code int, body string, header ...string) scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Content-Type", "application/json")
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(code)
+		io.WriteString(w, body)
+	}
+}
+
+// then plays first k times, and after that next.
+func then(k int, first, next scene) scene {
+	return func(w http.ResponseWriter, r *http.Request, n int) {
+		if n <= k {
+			first(w, r, n)
+		} else {
+			next(w, r, n)
+		}
+	}
+}
+
+// An outcome is what the engine made of an answer.
+type outcome struct {
+	text    string
+	message *event.AssistantMessage
+	stop    event.StopReason
+	usage   event.Usage
+	retries []event.Retrying
+	waits   []time.Duration
+	fault   *engine.Fault
+	err     error
+}
+
+// ask has the engine answer one message with d.
+func ask(ctx context.Context, d engine.Driver, req engine.Request) outcome {
+	var o outcome
+	if len(req.Message.Content) == 0 {
+		req.Message = event.UserMessage{ID: "u1", Content: event.Say("go")}
+	}
+	req.Model = "m"
+	for ev, err := range (engine.Engine{Driver: d}).Events(ctx, req) {
+		if err != nil {
+			o.err = err
+			o.fault = engine.FaultOf(err)
+			break
+		}
+		switch data := ev.Data.(type) {
+		case event.TextDelta:
+			o.text += data.Text
+		case event.AssistantMessage:
+			o.message = &data
+		case event.MessageStop:
+			o.stop = data.StopReason
+		case event.Retrying:
+			o.retries = append(o.retries, data)
+		case event.TurnResponse:
+			o.usage = data.Usage
+		}
+	}
+	return o
+}
+
+// quick is a client that does not wait, and notes how long it would have.
+func quick(t *testing.T, waits *[]time.Duration) *wire.Client {
+	c := &wire.Client{Version: "test", Sleep: func(ctx context.Context, d time.Duration) error {
+		if waits != nil {
+			*waits = append(*waits, d)
+		}
+		return ctx.Err()
+	}}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func eachDialect(t *testing.T, f func(t *testing.T, d dialect)) {
+	for _, d := range dialects {
+		t.Run(d.name, func(t *testing.T) { f(t, d) })
+	}
+}
+
+func validJSON(s string) bool { return json.Valid([]byte(s)) && !strings.Contains(s, "\x00") }
