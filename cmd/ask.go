@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 
 	"agentx/engine"
@@ -146,7 +147,7 @@ func (w *world) printer(o options) printer {
 	case o.format == "stream-json":
 		return &lines{out: w.stdout}
 	case isTerminal(w.stdout):
-		return &rendered{out: w.colored(w.stdout), theme: w.theme(), width: min(w.width(), 100)}
+		return &rendered{out: w.colored(w.stdout), theme: sync.OnceValue(w.theme), width: min(w.width(), 100)}
 	}
 	return &plain{out: w.stdout}
 }

@@ -178,7 +178,7 @@ func (p *plain) end(outcome) error {
 // rendered prints the answer as markdown for a terminal, block by block.
 type rendered struct {
 	out   io.Writer
-	theme theme.Theme
+	theme func() theme.Theme // is asked when there is something to show
 	width int
 	doc   *markdown.Doc
 	wrote bool
@@ -195,7 +195,7 @@ func (r *rendered) Present(_ context.Context, _ event.AgentID, e event.Event) er
 					return err
 				}
 			}
-			r.doc = markdown.New(r.width, r.theme)
+			r.doc = markdown.New(r.width, r.theme())
 		}
 		r.doc.Append(d.Text)
 		return r.flush()

@@ -42,9 +42,11 @@ type world struct {
 	known  []config.Secret // keys that were used: never shown
 	config func() (config.Config, error)
 	set    map[string]string // settings that flags say
-	db     *store.DB
-	memory *runtime.Memory // sessions that are not kept
-	home   *runtime.Runtime
+
+	opening sync.Mutex // held while the database or the runtime is opened
+	db      *store.DB
+	memory  *runtime.Memory // sessions that are not kept
+	home    *runtime.Runtime
 }
 
 func newWorld(stdin, stdout, stderr *os.File) *world {
@@ -84,6 +86,8 @@ func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd()
 
 // store opens the database.
 func (w *world) store(ctx context.Context) (*store.DB, error) {
+	w.opening.Lock()
+	defer w.opening.Unlock()
 	if w.db != nil {
 		return w.db, nil
 	}
@@ -109,6 +113,8 @@ func (w *world) reader(ctx context.Context) (*store.DB, error) { return w.store(
 // runtime returns the runtime. A program keeps all its sessions or none, so the
 // first journal is the one for all.
 func (w *world) runtime(j runtime.Journal) *runtime.Runtime {
+	w.opening.Lock()
+	defer w.opening.Unlock()
 	if w.home == nil {
 		w.home = runtime.New(runtime.Config{Bus: w.bus, Journal: j, Now: time.Now, NewID: newID})
 	}
@@ -173,14 +179,18 @@ func (w *world) warn(format string, args ...any) {
 	fmt.Fprintln(w.stderr, "agentx: "+w.words(fmt.Errorf(format, args...)))
 }
 
-// theme is the palette for what is printed on stdout.
+// theme is the palette for what is printed on a terminal.
 func (w *world) theme() theme.Theme {
 	c, err := w.config()
 	switch {
-	case err == nil && c.Theme == "light":
-		return theme.Light()
 	case w.profile() <= colorprofile.ASCII:
 		return theme.Plain()
+	case err == nil && c.Theme == "light":
+		return theme.Light()
+	case err == nil && c.Theme == "dark":
+		return theme.Dark()
+	case w.interactive() && lightBackground(w.stdin, w.stdout):
+		return theme.Light()
 	}
 	return theme.Dark()
 }
