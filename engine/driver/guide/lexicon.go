@@ -55,7 +55,7 @@ func (l lexicon) read(text string) []string {
 	for i := 0; i < len(all); i++ {
 		w := all[i]
 		if i+1 < len(all) {
-			if one, ok := l.pairs[w+" "+all[i+1]]; ok {
+			if one, ok := l.pair(w, all[i+1]); ok {
 				w = one
 				i++
 			}
@@ -63,6 +63,15 @@ func (l lexicon) read(text string) []string {
 		terms = append(terms, l.head(w))
 	}
 	return terms
+}
+
+// pair is the one word that two mean: "exit code", "ctrl c".
+func (l lexicon) pair(a, b string) (string, bool) {
+	if (a == "ctrl" || a == "control" || a == "alt") && len(b) == 1 {
+		return strings.Replace(a, "control", "ctrl", 1) + "+" + b, true
+	}
+	one, ok := l.pairs[a+" "+b]
+	return one, ok
 }
 
 func (l lexicon) head(w string) string {

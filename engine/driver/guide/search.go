@@ -33,7 +33,7 @@ const (
 	near    = 0.45 // of the best score, for a section to be related
 	covered = 0.5  // of what a question is about, for an answer to be one
 	quoted  = 0.4  // the same, where the question has a known one in it word by word
-	before  = 1.2  // the weight of what was asked before
+	alone   = 0.5  // the weight of a question by itself, beside that of it with what was asked before
 )
 
 // search ranks the sections by how well they fit the words of the query, in the
@@ -43,7 +43,10 @@ func (m *manual) search(q query) finding {
 	asked, lead := m.index.terms(clip(q.Query)), m.index.terms(clip(q.Context))
 	var ranked []ranking
 	for i, s := range m.sections {
-		score := m.index.score(i, asked) + before*m.index.overlap(i, lead)
+		score := m.index.score(i, asked)
+		if len(lead.terms) > 0 {
+			score = alone*score + m.index.score(i, m.index.join(asked, lead))
+		}
 		if score > 0 && m.index.fits(i, asked, lead) && !slices.Contains(q.Skip, s.name()) {
 			ranked = append(ranked, ranking{i, score})
 		}
@@ -154,6 +157,13 @@ func (x index) terms(text string) asked {
 	return q
 }
 
+// join is a question with the words of the one before it.
+func (x index) join(q, lead asked) asked {
+	q.terms = unique(append(slices.Clip(q.terms), lead.terms...))
+	q.whole = x.sum(q.terms)
+	return q
+}
+
 // weigh is the rarity of a term. Numbers say little by themselves, and of a
 // strange short word little is lost.
 func (x index) weigh(t string) float64 {
@@ -163,7 +173,7 @@ func (x index) weigh(t string) float64 {
 		return 0.5
 	case known:
 		return r
-	case len(t) < 4:
+	case len(t) < 3:
 		return x.stranger / 2
 	}
 	return x.stranger

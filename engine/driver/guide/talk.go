@@ -35,7 +35,7 @@ func hear(req engine.Request, l lexicon) talk {
 			if t.about() {
 				t.before = t.question
 			}
-			t.id, t.question, t.messages = m.ID, clip(m.Content.Text()), 0
+			t.id, t.question, t.messages = m.ID, clip(spoken(m.Content)), 0
 		case event.AssistantMessage:
 			t.messages++
 			if text := m.Content.Text(); text != "" {
@@ -47,6 +47,19 @@ func hear(req engine.Request, l lexicon) talk {
 		}
 	}
 	return t
+}
+
+// spoken is what the user said beside what was piped in or attached.
+func spoken(c event.Content) string {
+	for _, part := range c {
+		text, ok := part.(event.Text)
+		if !ok || strings.HasPrefix(text.Text, "<file ") {
+			continue
+		}
+		said, _, _ := strings.Cut(text.Text, "\n\n<stdin>\n")
+		return said
+	}
+	return ""
 }
 
 // about reports whether the question names something to follow up.
@@ -122,7 +135,7 @@ func (t talk) smallTalk() (string, bool) {
 	switch said := t.normal(); {
 	case said == "":
 		return "I am listening. " + suggestions, true
-	case matches(said, `(hi|hello|hey|hallo|hiya|moin|servus|good (morning|afternoon|evening|day)|greetings|yo)( there| guide| agentx| all)?`):
+	case matches(said, `(hi|hello|hey|hallo|hiya|moin|servus|good (morning|afternoon|evening|day)|greetings|yo|(nice|pleased|glad) to meet you)( there| guide| agentx| all)?`):
 		return "Hello! I am the guide of agentx. I am not a language model: I search the built-in manual and show you what fits.\n\n" + suggestions, true
 	case matches(said, `(ok |okay |great |perfect )?(thanks|thank you|thx|ty|cheers|many thanks|danke|merci)( a lot| very much| so much| guide| you)?( .{0,20})?`):
 		return "You are welcome. Ask on whenever you like.", true
@@ -148,7 +161,8 @@ func (t talk) isTask() bool {
 	said := t.normal()
 	return !strings.Contains(said, "agentx") &&
 		(regexp.MustCompile(`^(please )?(can you |could you |would you |i want you to )?(please )?(write|compose|draft|translate|summari[sz]e|refactor|proofread|rewrite|generate|implement|calculate|compute|solve|debug|review|tell me a|(fix|improve|correct|explain|describe) (my|this|the following)) .`).MatchString(said) ||
-			regexp.MustCompile(`^[\d\s.,()*/+^=?-]+$`).MatchString(strings.TrimSpace(t.question)))
+			regexp.MustCompile(`^what (time|day|date|year) is `).MatchString(said) ||
+			regexp.MustCompile(`^(?i:what is|what's|how much is)?[\d\s.,()*/+^=?-]+$`).MatchString(strings.TrimSpace(t.question)))
 }
 
 func (t talk) expectsYes() bool { return t.agrees() && strings.Contains(t.last, offer) }
@@ -174,7 +188,7 @@ func foreign(s string) bool {
 
 // foreignWords counts common words of the nearer languages.
 func foreignWords(s string) int {
-	const common = " der die das und ist wie ich ein eine nicht kann wo mein meine fort bitte est le la les une un je comment où que qui pour pas el los las cómo como qué para puedo dónde il che non sono per het een ik hoe de en "
+	const common = " der die das und ist wie ich ein eine nicht kann wo mein meine fort bitte est le la les une un je comment où que qui pour pas el los las cómo como qué para puedo dónde il che non sono per het een ik hoe de en es esto ça marche "
 	n := 0
 	for _, w := range words(clip(s)) {
 		if strings.Contains(common, " "+w+" ") {

@@ -95,7 +95,7 @@ const stopWords = ` a about actually agentx all also am an and any are as at be 
 for from get getting give go goes had has have having hello hey hi how i i'd i'm i've if in into is isn't it its just know let
 like make may me more my need not now of on one ones or our out please really say see should so some something tell than that
 the their them then there these they thing this those to too try u up us use used user using very want was way we well were what what's
-when which who why will said says yesterday today told ask asked difference between different happen happens happened work works working put anywhere kind there's there any somehow with without would write you your yours explain describe possible able did here ok okay `
+when which who why will said says yesterday today told ask asked difference between different happen happens happened work works working put anywhere kind there's there any somehow support supports supported made with without would write you your yours explain describe possible able did here ok okay `
 
 // pairs are two words that mean one.
 const pairs = `
@@ -126,7 +126,7 @@ shortcut hotkey keybinding keyboard binding
 privacy private confidential
 update upgrade
 error problem failure trouble issue bug fault broken fail
-network internet online connection connect
+network internet online connection
 reply answer response
 previous earlier prior old last
 folder directory dir
