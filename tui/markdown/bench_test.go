@@ -103,6 +103,14 @@ func BenchmarkNew(b *testing.B) {
 			New(80, theme.Dark())
 		}
 	})
+	b.Run("another", func(b *testing.B) {
+		d := New(80, theme.Dark())
+		for b.Loop() {
+			next := d.Another()
+			next.Append("```go\nx = 1\n```\n")
+			next.Take()
+		}
+	})
 	for _, lang := range []string{"go", "python", "javascript", "bash", "c++", "rust", "html"} {
 		b.Run(lang, func(b *testing.B) {
 			for b.Loop() {

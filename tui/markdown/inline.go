@@ -59,6 +59,11 @@ func newGrammar() *grammar {
 	}
 }
 
+// fresh returns a grammar that knows no definitions.
+func (g *grammar) fresh() *grammar {
+	return &grammar{paragraph: g.paragraph, line: g.line, refs: map[string]parser.Reference{}}
+}
+
 // maxRefs is how many definitions of links a text may make.
 const maxRefs = 1000
 

@@ -73,6 +73,19 @@ func Plain() Theme {
 	return paint("plain", palette{})
 }
 
+// Named returns the theme of that name, and whether there is one.
+func Named(name string) (Theme, bool) {
+	switch name {
+	case "dark":
+		return Dark(), true
+	case "light":
+		return Light(), true
+	case "plain":
+		return Plain(), true
+	}
+	return Theme{}, false
+}
+
 // A palette is the colours of a theme, as #rrggbb; an empty one is the terminal's own.
 type palette struct {
 	muted, faint, line, ground                     string

@@ -104,3 +104,14 @@ func TestPlainTellsApart(t *testing.T) {
 		}
 	}
 }
+
+func TestNamed(t *testing.T) {
+	for _, name := range []string{"dark", "light", "plain"} {
+		if th, ok := Named(name); !ok || th.Name != name {
+			t.Errorf("Named(%q) is %q, %v", name, th.Name, ok)
+		}
+	}
+	if _, ok := Named("solarized"); ok {
+		t.Error("Named finds a theme that is not there")
+	}
+}
