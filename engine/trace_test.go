@@ -41,6 +41,32 @@ func TestReplayGivesTheSameBytes(t *testing.T) {
 	}
 }
 
+// However an answer went, the engine leaves nothing open behind it: no turn, and
+// no phase that waits for something.
+func TestNothingIsLeftOpen(t *testing.T) {
+	for _, tr := range enginetest.Traces(t, traces) {
+		if len(tr.Inputs) > 0 {
+			continue
+		}
+		var s engine.State
+		failed := false
+		for e := range inputs(tr.Run(t)) {
+			for out := range mealy.Follow(engine.Step, &s, e) {
+				if end, ok := out.Data.(event.ConversationEnd); ok {
+					failed = end.Reason == event.EndError
+				}
+			}
+		}
+		want := engine.Idle
+		if failed {
+			want = engine.Failed
+		}
+		if s.Open() || s.Phase() != want {
+			t.Errorf("%s: open %v, and %s, want %s", tr.Name, s.Open(), s.Phase(), want)
+		}
+	}
+}
+
 // inputs are the events that followed from no other.
 func inputs(all []event.Event) iter.Seq[event.Event] {
 	return func(yield func(event.Event) bool) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -142,6 +143,26 @@ func TestEveryCallIsAnswered(t *testing.T) {
 		"failed f: the tool answered with something that is not JSON",
 		"result g: heard {}",
 		"says Well.", "stop end_turn")
+}
+
+// What a tool prints is bounded: beginning and end stay, and it says what is
+// missing.
+func TestAToolThatTalksTooMuch(t *testing.T) {
+	flood := strings.Repeat("漢", 1<<20)
+	for name, out := range map[string]event.Output{
+		"text": {Text: "begin" + flood + "end"},
+		"json": {Kind: event.OutputJSON, JSON: json.RawMessage(`"begin` + flood + `end"`)},
+	} {
+		yes := driver.Tool{Tool: engine.Tool{Name: "yes"}, Call: func(context.Context, json.RawMessage) (event.Output, error) { return out, nil }}
+		story, err := tell(t.Context(), driver.Loop{Model: script.Messages{asks(event.ToolUse, "a yes {}"), says("Well.")}, Tools: []driver.Tool{yes}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := story[1]
+		if len(got) > 1<<20+100 || !utf8.ValidString(got) || !strings.Contains(got, "begin") || !strings.Contains(got, "end") || !strings.Contains(got, "bytes are left out here") {
+			t.Errorf("%s: a result of %d bytes", name, len(got))
+		}
+	}
 }
 
 // Two calls under one id, and one without: each gets an id of its own, so that

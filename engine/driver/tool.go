@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,8 +28,9 @@ type Tool struct {
 }
 
 const (
-	together = 8                     // read-only calls that run at the same time
-	grace    = 50 * time.Millisecond // for a tool to end by itself when it is cancelled
+	together  = 8                     // read-only calls that run at the same time
+	maxOutput = 1 << 20               // bytes of an output
+	grace     = 50 * time.Millisecond // for a tool to end by itself when it is cancelled
 )
 
 // offered is what the model is told of the tools.
@@ -52,7 +54,7 @@ func (l Loop) tool(name string) (Tool, bool) {
 // run runs the calls of a message and yields their results in the order of the
 // calls. It reports whether the answer goes on.
 func (l Loop) run(ctx context.Context, m *message) bool {
-	calls := append([]event.ToolCall(nil), m.calls...)
+	calls := slices.Clone(m.calls)
 	answer := func(i int) event.Output { return l.perform(ctx, calls[i]) }
 	if len(calls) > 1 && l.readOnly(calls) {
 		var wait func()
@@ -193,6 +195,19 @@ func invoke(ctx context.Context, tool Tool, call event.ToolCall) (out event.Outp
 		return failed(err.Error())
 	case out.Kind == event.OutputJSON && !json.Valid(out.JSON):
 		return failed("the tool answered with something that is not JSON")
+	}
+	return bounded(out)
+}
+
+// bounded cuts an output that is larger than a conversation can bear: its
+// beginning and its end stay.
+func bounded(out event.Output) event.Output {
+	if out.Kind == event.OutputJSON && len(out.JSON) > maxOutput {
+		out = event.Output{Text: string(out.JSON)}
+	}
+	if cut := len(out.Text) - maxOutput; cut > 0 {
+		head, tail := out.Text[:maxOutput/2], out.Text[len(out.Text)-maxOutput/2:]
+		out.Text = strings.ToValidUTF8(fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", head, cut, tail), "")
 	}
 	return out
 }
