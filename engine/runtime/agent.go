@@ -42,9 +42,10 @@ type Agent struct {
 
 	mu      sync.Mutex
 	def     Definition
-	turn    string // id of the running turn
-	unsaved error  // why the journal did not take the running turn's message
-	warned  bool   // the running turn has told that it is not being kept
+	running Definition // as it was when the running turn began
+	turn    string     // id of the running turn
+	unsaved error      // why the journal did not take the running turn's message
+	warned  string     // id of the turn that has told that it is not being kept
 }
 
 func newAgent(c *Container, d Definition, session event.SessionID) *Agent {
@@ -78,7 +79,10 @@ func (a *Agent) ReceiveMessage(ctx context.Context, m event.UserMessage) error {
 	r := a.home.runtime
 	call := r.Bus.Begin(r.Now, a.scope(""), AgentReceiveRequest{AgentID: a.ID, Content: m.Content})
 	err := a.shell.Receive(ctx, m)
-	turn := "turn_" + m.ID
+	turn := turnOf(m.ID)
+	if err != nil && !wished(err) && !a.toldOf(turn) {
+		a.complain(bus.Command, turn, "the message was not answered as it should be", err)
+	}
 	call.End(a.scope(turn), AgentReceiveResponse{RequestID: call.ID(), AgentID: a.ID, TurnID: turn, Error: text(err)})
 	return err
 }
@@ -95,10 +99,10 @@ func (a *Agent) Interrupt(why event.InterruptReason) {
 func (a *Agent) Destroy(ctx context.Context) error {
 	r := a.home.runtime
 	call := r.Bus.Begin(r.Now, a.scope(""), AgentDestroyRequest{AgentID: a.ID})
-	first := !a.shell.Destroyed()
 	err := a.shell.Destroy(ctx)
-	if first {
-		a.home.unregister(a.ID)
+	a.home.unregister(a.ID)
+	if err != nil {
+		a.complain(bus.Command, "", "the agent is destroyed, but has not come to rest", err)
 	}
 	call.End(a.scope(""), AgentDestroyResponse{RequestID: call.ID(), AgentID: a.ID, Success: err == nil, Error: text(err)})
 	return err
@@ -114,23 +118,25 @@ func (a *Agent) Definition() Definition {
 	return a.def
 }
 
-// Redefine changes what the agent is, from the next message on.
+// Redefine changes what the agent is from the next message on, and at once to
+// whom its events are presented. It is not called from within change.
 func (a *Agent) Redefine(change func(*Definition)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change(&a.def)
 }
 
-// request completes the request for a message from the journal.
+// request completes the request for a message from the journal. An interrupt
+// does not hinder the reading: the message is then kept, as interrupted.
 func (a *Agent) request(ctx context.Context, m event.UserMessage) (engine.Request, error) {
-	events, err := a.home.runtime.Journal.Events(ctx, a.Session)
+	events, err := a.home.runtime.Journal.Events(context.WithoutCancel(ctx), a.Session)
 	if err != nil {
 		return engine.Request{}, &engine.Fault{Code: event.CodeStore, Message: "the session could not be read: " + err.Error(), Err: err}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.turn, a.unsaved, a.warned = "turn_"+m.ID, nil, false
-	d := a.def
+	a.turn, a.unsaved, a.running = turnOf(m.ID), nil, a.def
+	d := a.running
 	return engine.Request{
 		Agent: a.ID, Session: a.Session, Created: a.created,
 		Model: d.Model, System: d.System, Options: d.Options,
@@ -153,7 +159,7 @@ func Messages(events []event.Event) []event.Message {
 // saved is not sent.
 func (a *Agent) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	a.mu.Lock()
-	driver, unsaved := a.def.Driver, a.unsaved
+	driver, unsaved := a.running.Driver, a.unsaved
 	a.mu.Unlock()
 	if unsaved != nil {
 		return func(yield func(event.Stream, error) bool) {
@@ -164,7 +170,9 @@ func (a *Agent) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Str
 }
 
 func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
-	price := a.Definition().Price
+	a.mu.Lock()
+	price := a.running.Price
+	a.mu.Unlock()
 	if price == nil {
 		return 0, false
 	}
@@ -174,7 +182,7 @@ func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
 // keeper keeps events in the journal, and tells at once when it cannot.
 func (a *Agent) keeper(journal engine.Presenter) engine.Presenter {
 	return engine.PresenterFunc(func(ctx context.Context, id event.AgentID, e event.Event) error {
-		err := journal.Present(ctx, id, e)
+		err := safely(ctx, journal, id, e)
 		if err != nil {
 			a.lost(ctx, e, err)
 			return err
@@ -192,26 +200,44 @@ func (a *Agent) lost(ctx context.Context, e event.Event, err error) {
 	if _, ok := e.Data.(event.UserMessage); ok {
 		a.unsaved = err
 	}
-	warned := a.warned
-	a.warned = true
+	turn := a.turn
+	told := a.warned == turn
+	a.warned = turn
 	a.mu.Unlock()
-	if warned {
+	if told {
 		return
 	}
-	trouble := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{
-		Message: "this conversation is not being saved", Severity: "error", Details: err.Error(),
-	}}
-	a.home.runtime.Bus.Publish(bus.SystemEvent{
-		Event: trouble, Source: bus.Session, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(""),
-	})
+	trouble := a.complain(bus.Session, turn, "this conversation is not being saved", err)
 	_ = a.present(ctx, a.ID, trouble) // a screen that fails here fails at the next event too
+}
+
+// toldOf reports whether the turn has told that it is not being kept.
+func (a *Agent) toldOf(turn string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.warned == turn
+}
+
+// wished reports whether an answer ended early because somebody wanted it to.
+func wished(err error) bool {
+	_, interrupted := errors.AsType[engine.Interrupt](err)
+	return interrupted || errors.Is(err, engine.ErrWithdrawn) || errors.Is(err, context.Canceled)
+}
+
+// complain puts a failure on the bus.
+func (a *Agent) complain(from bus.Source, turn, what string, err error) event.Event {
+	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: err.Error()}}
+	a.home.runtime.Bus.Publish(bus.SystemEvent{
+		Event: e, Source: from, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
+	})
+	return e
 }
 
 func (a *Agent) persisted(message string) {
 	now := a.home.runtime.Now()
 	a.home.runtime.Bus.Publish(bus.SystemEvent{
 		Event:  event.Event{At: now, Data: MessagePersisted{SessionID: a.Session, MessageID: message, SavedAt: event.MillisOf(now)}},
-		Source: bus.Session, Category: bus.Persist, Intent: bus.Notifies, Scope: a.scope(""),
+		Source: bus.Session, Category: bus.Persist, Intent: bus.Notifies, Scope: a.scope(a.current()),
 	})
 }
 
@@ -235,12 +261,23 @@ func messageID(d event.Data) string {
 // publish puts an engine's event on the bus, with all that the engine did not
 // know.
 func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error {
-	a.mu.Lock()
-	turn := a.turn
-	a.mu.Unlock()
+	turn := a.current()
+	if q, ok := e.Data.(event.ConversationQueued); ok {
+		turn = turnOf(q.MessageID) // it waits for the running turn and is not of it
+	}
 	a.home.runtime.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
 	return nil
 }
+
+// current is the id of the running turn.
+func (a *Agent) current() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.turn
+}
+
+// turnOf names the turn that a message opens, as the engine does.
+func turnOf(message string) string { return "turn_" + message }
 
 // present shows an event to those whom the definition names. One that fails or
 // panics hinders none of the others.

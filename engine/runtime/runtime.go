@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type Runtime struct {
 
 	mu         sync.Mutex
 	containers map[event.ContainerID]*Container
+	closed     bool
 }
 
 // New returns a runtime without containers.
@@ -70,26 +72,34 @@ func (r *Runtime) container(id event.ContainerID) (_ *Container, made bool) {
 	if c, ok := r.containers[id]; ok {
 		return c, false
 	}
-	c := &Container{ID: id, runtime: r, agents: map[event.AgentID]*Agent{}}
+	c := &Container{ID: id, runtime: r, agents: map[event.AgentID]*Agent{}, closed: r.closed}
+	if r.closed {
+		return c, false
+	}
 	r.containers[id] = c
 	return c, true
 }
 
 // Close destroys every container. It returns when all agents are at rest or
-// ctx is done.
+// ctx is done. What is run afterwards is destroyed from the beginning.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
-	var all []*Container
-	for _, c := range r.containers {
-		all = append(all, c)
-	}
+	r.closed = true
+	all := slices.Collect(maps.Values(r.containers))
 	clear(r.containers)
 	r.mu.Unlock()
-	var failed error
-	for _, c := range all {
-		failed = errors.Join(failed, c.destroy(ctx))
+	return together(all, func(c *Container) error { return c.destroy(ctx) })
+}
+
+// together does something with all of them at once, and returns when it is done.
+func together[T any](all []T, do func(T) error) error {
+	failed := make([]error, len(all))
+	var working sync.WaitGroup
+	for i, v := range all {
+		working.Go(func() { failed[i] = do(v) })
 	}
-	return failed
+	working.Wait()
+	return errors.Join(failed...)
 }
 
 // A Container is an isolation boundary: the registry of agents that may know
@@ -100,21 +110,40 @@ type Container struct {
 
 	mu     sync.Mutex
 	agents map[event.AgentID]*Agent
+	closed bool
 }
 
+// errClosed is why an agent is destroyed from the beginning.
+var errClosed = errors.New("runtime: the container is destroyed")
+
 // Run starts an agent in a session. The session may be new or kept already;
-// it outlives the agent.
+// it outlives the agent. In a container that is destroyed the agent is, too.
 func (c *Container) Run(d Definition, session event.SessionID) *Agent {
 	r := c.runtime
 	scope := bus.Scope{Container: c.ID, Session: session}
 	call := r.Bus.Begin(r.Now, scope, AgentRunRequest{ContainerID: c.ID, Config: d.config()})
 	a := newAgent(c, d, session)
-	c.mu.Lock()
-	c.agents[a.ID] = a
-	c.mu.Unlock()
-	c.tell(bus.Lifecycle, AgentRegistered{ContainerID: c.ID, AgentID: a.ID})
-	call.End(a.scope(""), AgentRunResponse{RequestID: call.ID(), ContainerID: c.ID, AgentID: a.ID, SessionID: session})
+	err := c.register(a)
+	if err == nil {
+		c.tell(bus.Lifecycle, AgentRegistered{ContainerID: c.ID, AgentID: a.ID})
+	} else {
+		_ = a.shell.Destroy(context.Background()) // it rests already
+		a.complain(bus.Command, "", "the agent cannot run", err)
+	}
+	call.End(a.scope(""), AgentRunResponse{
+		RequestID: call.ID(), ContainerID: c.ID, AgentID: a.ID, SessionID: session, Error: text(err),
+	})
 	return a
+}
+
+func (c *Container) register(a *Agent) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return errClosed
+	}
+	c.agents[a.ID] = a
+	return nil
 }
 
 // Agent returns a running agent, or ErrUnknown.
@@ -140,22 +169,26 @@ func (c *Container) Agents() []event.AgentID {
 	return ids
 }
 
+// unregister forgets an agent, and says so the first time.
 func (c *Container) unregister(id event.AgentID) {
 	c.mu.Lock()
+	_, known := c.agents[id]
 	delete(c.agents, id)
 	c.mu.Unlock()
-	c.tell(bus.Lifecycle, AgentUnregistered{ContainerID: c.ID, AgentID: id})
+	if known {
+		c.tell(bus.Lifecycle, AgentUnregistered{ContainerID: c.ID, AgentID: id})
+	}
 }
 
+// destroy ends all agents at once: a stubborn one keeps none from its end.
 func (c *Container) destroy(ctx context.Context) error {
-	var failed error
-	for _, id := range c.Agents() {
-		if a, err := c.Agent(id); err == nil {
-			failed = errors.Join(failed, a.Destroy(ctx))
-		}
-	}
+	c.mu.Lock()
+	c.closed = true
+	all := slices.Collect(maps.Values(c.agents))
+	c.mu.Unlock()
+	err := together(all, func(a *Agent) error { return a.Destroy(ctx) })
 	c.tell(bus.Lifecycle, ContainerDestroyed{ContainerID: c.ID})
-	return failed
+	return err
 }
 
 func (c *Container) tell(category bus.Category, d event.Data) {
