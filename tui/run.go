@@ -44,6 +44,9 @@ type Result struct {
 	Crash   *Crash
 }
 
+// ErrGone is what Run returns when the terminal has gone away.
+var ErrGone = errors.New("the terminal is gone")
+
 // ErrCrashed is what Run returns after a panic; Result has the details.
 var ErrCrashed = errors.New("the chat broke down")
 
@@ -55,9 +58,9 @@ const leaveTime = 2 * time.Second
 func Run(ctx context.Context, o Options) (Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1), ready: make(chan struct{})}
+	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1), ready: make(chan struct{}), gone: make(chan struct{}, 1)}
 	sig := c.watch(ctx) // before the terminal is touched
-	if err := c.open(ctx, cancel); err != nil {
+	if err := c.open(ctx); err != nil {
 		return Result{Code: 1}, err
 	}
 	defer c.screen.Close()
@@ -74,7 +77,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 		r.Signal, r.Code = s, 128+number(s)
 	case crash := <-c.crashes:
 		r.Crash, r.Code, err = &crash, 70, ErrCrashed
+	case <-c.gone:
+		r.Code, err = 129, ErrGone
 	case <-ctx.Done():
+		r.Code, err = 1, context.Cause(ctx)
 	}
 	cancel()
 	return c.leave(r, err)
@@ -88,6 +94,7 @@ type console struct {
 	crashes chan Crash
 	ended   chan ending
 	ready   chan struct{}  // closed when there is a screen
+	gone    chan struct{}  // told when the terminal sends nothing any more
 	answers sync.WaitGroup // that are running
 
 	mu     sync.Mutex
@@ -102,7 +109,7 @@ type ending struct {
 	err   error
 }
 
-func (c *console) open(ctx context.Context, stop context.CancelFunc) error {
+func (c *console) open(ctx context.Context) error {
 	o := c.options
 	p := newPrefs(o)
 	var err error
@@ -119,7 +126,7 @@ func (c *console) open(ctx context.Context, stop context.CancelFunc) error {
 	var f screen.Frame
 	st.model, f = st.model.frame()
 	c.screen.Draw(f)
-	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, stop}), tea.WithOutput(io.Discard),
+	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, c.gone}), tea.WithOutput(io.Discard),
 		tea.WithEnvironment(o.Env), tea.WithColorProfile(p.profile), tea.WithoutRenderer(), tea.WithFPS(1),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
 	return nil
@@ -239,13 +246,16 @@ func (c *console) last() (ending, bool) {
 // would otherwise wait for for ever.
 type keyboard struct {
 	*os.File
-	gone func()
+	gone chan<- struct{}
 }
 
 func (k keyboard) Read(p []byte) (int, error) {
 	n, err := k.File.Read(p)
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		k.gone()
+		select {
+		case k.gone <- struct{}{}:
+		default:
+		}
 	}
 	return n, err
 }

@@ -1,0 +1,349 @@
+//go:build linux
+
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"agentx/engine/driver/script"
+	"agentx/engine/event"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+)
+
+// The tests of Run start this program again, on a terminal of its own.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("TUI_CHILD"); dir != "" {
+		os.Exit(child(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// fragile is a desk that breaks where a test wants it to, and writes drafts down.
+type fragile struct {
+	*desk
+	dir string
+}
+
+func (f fragile) Export(context.Context, string) (string, error) { panic("the export broke") }
+
+func (f fragile) SaveDraft(_ context.Context, d Draft) error {
+	return os.WriteFile(filepath.Join(f.dir, "draft"), []byte(d.Text), 0o600)
+}
+
+// child is a chat whose answer takes a minute.
+func child(dir string) int {
+	d := &desk{feed: NewFeed(), answers: script.Turns{{Speed: 1, Steps: []script.Step{
+		{Event: event.MessageStart{MessageID: "a"}}, {Event: event.TextDelta{Text: "half of it"}}, {After: time.Minute, Event: event.MessageStop{StopReason: event.EndTurn}},
+	}}}}
+	r, err := Run(context.Background(), Options{
+		In: os.Stdin, Out: os.Stdout, Env: os.Environ(), Feed: d.feed, Theme: "dark", Private: dir,
+		Editor: []string{"sh", "-c", `test "$(stat -c %a "$0")" = 600 && test -t 0 && printf ' edited' >> "$0"`},
+		Start: func(context.Context) (Backend, Opened, error) {
+			if os.Getenv("TUI_FAILS") != "" {
+				return nil, Opened{}, errors.New("the database is locked")
+			}
+			return fragile{d, dir}, Opened{Model: small, Saved: true}, nil
+		},
+	})
+	kept := 0
+	for _, e := range d.events {
+		if m, ok := e.Data.(event.AssistantMessage); ok && m.Incomplete {
+			kept = len(m.Content.Text())
+		}
+	}
+	report := fmt.Sprintf("%v, kept %d", err, kept)
+	if r.Crash != nil {
+		report += fmt.Sprintf(", %v in %d bytes of stack", r.Crash.Value, min(len(r.Crash.Stack), 1))
+	}
+	_ = os.WriteFile(filepath.Join(dir, "report"), []byte(report), 0o600)
+	return r.Code
+}
+
+// A seat is a terminal with the chat on it.
+type seat struct {
+	t      *testing.T
+	dir    string
+	cmd    *exec.Cmd
+	master *os.File
+	slave  *os.File
+	before *term.State
+
+	mu     sync.Mutex
+	screen *vt.Emulator
+	raw    strings.Builder
+}
+
+func sit(t *testing.T, env ...string) *seat {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skip("no pseudo-terminals here:", err)
+	}
+	s := &seat{t: t, dir: t.TempDir(), master: master, slave: slave, screen: vt.NewEmulator(70, 14)}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 14, Cols: 70}); err != nil {
+		t.Fatal(err)
+	}
+	master = pollable(t, master)
+	s.master = master
+	s.before, _ = term.GetState(slave.Fd())
+	s.cmd = exec.Command(os.Args[0])
+	s.cmd.Env = append([]string{"TUI_CHILD=" + s.dir, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}, env...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go s.watch()                                         // ends when the terminal is closed
+	go func() { _, _ = io.Copy(io.Discard, s.screen) }() // what the emulator answers; ends with it
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_, _ = master.Close(), slave.Close()
+		_ = s.screen.Close()
+	})
+	return s
+}
+
+// pollable is f where Close ends a Read.
+func pollable(t *testing.T, f *os.File) *os.File {
+	defer f.Close()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+		err = syscall.SetNonblock(fd, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), f.Name())
+}
+
+func (s *seat) watch() {
+	b := make([]byte, 1<<16)
+	for {
+		n, err := s.master.Read(b)
+		if err != nil {
+			return
+		}
+		s.mu.Lock()
+		s.raw.Write(b[:n])
+		_, _ = s.screen.Write(b[:n])
+		s.mu.Unlock()
+	}
+}
+
+func (s *seat) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.String()
+}
+
+func (s *seat) output() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.raw.String()
+}
+
+// sees waits until the screen shows something.
+func (s *seat) sees(what string) {
+	s.t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(s.text(), what) {
+			return
+		}
+	}
+	s.t.Fatalf("%q never came; the screen shows\n%s", what, s.text())
+}
+
+func (s *seat) types(keys string) {
+	for _, k := range keys {
+		_, _ = s.master.WriteString(string(k))
+		time.Sleep(20 * time.Millisecond) // faster is a paste
+	}
+}
+
+// left checks the end: the code, how long it took, and that the terminal is as
+// it was.
+func (s *seat) left(code int) string {
+	s.t.Helper()
+	began, done := time.Now(), make(chan error, 1)
+	go func() { done <- s.cmd.Wait() }() // ends with the child
+	select {
+	case <-done:
+	case <-time.After(4 * time.Second):
+		s.t.Fatal("the chat does not end")
+	}
+	if d := time.Since(began); d > 2500*time.Millisecond {
+		s.t.Errorf("leaving took %v", d)
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != code {
+		s.t.Errorf("exit code %d, want %d", got, code)
+	}
+	if after, err := term.GetState(s.slave.Fd()); err == nil && *after != *s.before {
+		s.t.Error("the terminal is not as it was")
+	}
+	out := s.last()
+	for _, mode := range [][2]string{{"\x1b[?2004h", "\x1b[?2004l"}, {"\x1b[>1u", "\x1b[<u"}, {"\x1b[?2026h", "\x1b[?2026l"}, {"\x1b[>4;2m", "\x1b[>4m"}} {
+		if strings.LastIndex(out, mode[0]) > strings.LastIndex(out, mode[1]) {
+			s.t.Errorf("%q was left on", mode[0])
+		}
+	}
+	if strings.LastIndex(out, "\x1b[?25l") > strings.LastIndex(out, "\x1b[?25h") {
+		s.t.Error("the caret was left hidden")
+	}
+	report, _ := os.ReadFile(filepath.Join(s.dir, "report"))
+	return string(report)
+}
+
+// last is all the output, once the end of it has been read.
+func (s *seat) last() string {
+	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.HasSuffix(s.output(), "\x1b[?2004l") {
+			break
+		}
+	}
+	return s.output()
+}
+
+func (s *seat) draft() string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, "draft"))
+	return string(b)
+}
+
+// Whatever ends the chat, the terminal comes back, and what there is is kept.
+func TestSignals(t *testing.T) {
+	for sig, code := range map[syscall.Signal]int{syscall.SIGTERM: 143, syscall.SIGINT: 130, syscall.SIGHUP: 129, syscall.SIGQUIT: 131, syscall.SIGABRT: 134} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			s := sit(t)
+			s.sees("test/small")
+			s.types("go\r")
+			s.sees("half of it")
+			s.types("draft")
+			s.sees("draft")
+			_ = s.cmd.Process.Signal(sig)
+			if got, want := s.left(code), "<nil>, kept 10"; got != want {
+				t.Errorf("it reports %q, want %q", got, want)
+			}
+			if got := s.draft(); got != "draft" {
+				t.Errorf("the draft is %q", got)
+			}
+			if !strings.Contains(s.text(), "half of it") || strings.Contains(s.text(), "test/small") {
+				t.Errorf("what was said should stay and the rest go:\n%s", s.text())
+			}
+		})
+	}
+}
+
+func TestPanic(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	s.types("/export\r")
+	if got, want := s.left(70), ErrCrashed.Error()+", kept 0, the export broke in 1 bytes of stack"; got != want {
+		t.Errorf("it reports %q, want %q", got, want)
+	}
+}
+
+func TestPanicInUpdate(t *testing.T) {
+	var crash Crash
+	s := &stage{model: still(t, &desk{}), crashed: func(c Crash) { crash = c }}
+	_, cmd := s.Update(result{func(Model) (Model, tea.Cmd) { panic("update") }})
+	if crash.Value != "update" || cmd == nil {
+		t.Errorf("caught %v", crash.Value)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	t.Parallel()
+	s := sit(t, "TUI_FAILS=1")
+	if got, want := s.left(0), "the database is locked, kept 0"; got != want {
+		t.Errorf("it reports %q, want %q", got, want)
+	}
+}
+
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	_, _ = s.slave.Close(), s.master.Close()
+	done := make(chan error, 1)
+	go func() { done <- s.cmd.Wait() }() // ends with the child
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+		t.Fatal("an orphan")
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != 129 {
+		t.Errorf("exit code %d, want 129", got)
+	}
+	if cpu := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime(); cpu > time.Second {
+		t.Errorf("it took %v of CPU", cpu)
+	}
+}
+
+func TestEditor(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	s.types("text\x07")
+	s.sees("text edited")
+	if files, _ := filepath.Glob(filepath.Join(s.dir, "prompt-*")); len(files) > 0 {
+		t.Errorf("left behind: %q", files)
+	}
+	s.types("\x03")
+	s.sees("Ask anything")
+	s.types("\x04")
+	s.left(0)
+}
+
+// Answers of the terminal that come late, or are no answers, never become text.
+func TestLateAnswers(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	time.Sleep(300 * time.Millisecond) // longer than it waits for them
+	_, _ = s.master.WriteString("\x1b[?62;22c\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?2026;2$y\x1b[?1u\x1b[12;40R")
+	time.Sleep(100 * time.Millisecond)
+	s.sees("Ask anything")
+	s.types("\x04")
+	s.left(0)
+}
+
+// A terminal that takes nothing holds up neither the answer nor the end.
+func TestStuckTerminal(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	s.types("go\r")
+	s.sees("half of it")
+	s.types("\x13") // is a key to a raw terminal
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	s.left(143)
+}
+
+// An idle chat writes nothing.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	s := sit(t)
+	s.sees("test/small")
+	time.Sleep(500 * time.Millisecond)
+	before := len(s.output())
+	time.Sleep(1500 * time.Millisecond)
+	if n := len(s.output()) - before; n > 0 {
+		t.Errorf("%d bytes in a second and a half of nothing", n)
+	}
+}
