@@ -113,8 +113,7 @@ func TestNewcomersFindTheirSection(t *testing.T) {
 
 func TestFollowUpsLeanOnWhatWasAskedBefore(t *testing.T) {
 	d := guide.New(0)
-	c := chat{t: t, guide: d}
-	for _, step := range []struct{ question, want string }{
+	for _, talk := range [][][2]string{{
 		{"How do I resume a session?", "Sessions › Resuming"},
 		{"and how do I delete it?", "Sessions › Deleting a session"},
 		{"how do I add a key?", "Keys and models › Adding a key"},
@@ -122,14 +121,34 @@ func TestFollowUpsLeanOnWhatWasAskedBefore(t *testing.T) {
 		{"thanks!", ""},
 		{"what is the capital of France?", ""},
 		{"yes please", "Keys and models › Setting up a model"},
-	} {
-		if got := source(c.ask(step.question)); got != step.want {
-			t.Errorf("%q is answered from %q, want %q", step.question, got, step.want)
+	}, {
+		{"How do I search?", "Sessions › Finding a session"},
+		{"how do I rename it?", "Sessions › Naming a session"},
+		{"and export?", "Sessions › Exporting"},
+		{"can I delete it too?", "Sessions › Deleting a session"},
+		{"all of them?", "Sessions › Deleting a session"},
+	}, {
+		{"how do I use it in scripts?", "One-shot and scripts › One answer"},
+		{"what about json?", "One-shot and scripts › Output formats"},
+		{"and exit codes?", "One-shot and scripts › Exit codes"},
+		{"what if it times out?", "One-shot and scripts › Time limit"},
+	}, {
+		{"can you write code?", ""},
+		{"yes", "Keys and models › Setting up a model"},
+		{"where do I get a key?", "Keys and models › Adding a key"},
+		{"is it expensive?", "Costs › What it costs"},
+		{"what about ollama?", "Keys and models › Local models"},
+	}} {
+		c := chat{t: t, guide: d}
+		for _, step := range talk {
+			if got := source(c.ask(step[0])); got != step[1] {
+				t.Errorf("%q is answered from %q, want %q", step[0], got, step[1])
+			}
 		}
 	}
-	first := chat{t: t, guide: d}
-	first.ask("what does it cost")
-	if again := source(first.ask("tell me more")); again == "" || again == "Costs › What it costs" {
+	c := chat{t: t, guide: d}
+	c.ask("what does it cost")
+	if again := source(c.ask("tell me more")); again == "" || again == "Costs › What it costs" {
 		t.Errorf("more about costs is answered from %q", again)
 	}
 }

@@ -100,7 +100,11 @@ func (t talk) query() query {
 	case t.agrees() && strings.Contains(t.last, offer):
 		return query{Query: "set up a model"}
 	case t.before != "" && len(content) <= 3 && t.leans():
-		return query{Query: t.question, Context: t.before, Skip: t.shown[max(0, len(t.shown)-1):]}
+		q := query{Query: t.question, Context: t.before}
+		if len(content) > 0 {
+			q.Skip = t.shown[max(0, len(t.shown)-1):]
+		}
+		return q
 	}
 	return query{Query: t.question}
 }

@@ -23,6 +23,9 @@ func separates(r rune) bool {
 func split(field string) []string {
 	field = strings.Trim(strings.ReplaceAll(field, "’", "'"), "'._+")
 	field = strings.TrimSuffix(field, "'s")
+	if verb, ok := strings.CutSuffix(field, "n't"); ok && verb != "" {
+		return []string{verb, "not"}
+	}
 	switch {
 	case field == "" || strings.Trim(field, "-/+$._") == "":
 		return nil
@@ -95,7 +98,7 @@ const stopWords = ` a about actually agentx all also am an and any are as at be 
 for from get getting give go goes had has have having hello hey hi how i i'd i'm i've if in into is isn't it its just know let
 like make may me more my need not now of on one ones or our out please really say see should so some something tell than that
 the their them then there these they thing this those to too try u up us use used user using very want was way we well were what what's
-when which who why will said says yesterday today told ask asked difference between different happen happens happened work works working put anywhere kind there's there any somehow support supports supported made with without would write you your yours explain describe possible able did here ok okay `
+when which who why will said says yesterday today told ask asked difference between different happen happens happened work works working put anywhere kind there's there any somehow support supports supported made ca wo cannot others other with without would write you your yours explain describe possible able did here ok okay `
 
 // pairs are two words that mean one.
 const pairs = `
