@@ -617,6 +617,35 @@ func TestInterruptAsTheNextBegins(t *testing.T) {
 	})
 }
 
+// Nor is there a gap: a message whose turn has come can be interrupted, though
+// it is still being announced that it waits.
+func TestInterruptOfAMessageThatIsStillAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, echoes)
+		s.Use(func(ctx context.Context, m event.UserMessage, next func(context.Context, event.UserMessage) error) error {
+			err := next(ctx, m)
+			time.Sleep(time.Second)
+			return err
+		})
+		s.On(func(event.Event) { time.Sleep(time.Minute) }, "conversation_queued")
+		one := s.say(t.Context(), "one")
+		time.Sleep(2500 * time.Millisecond)
+		two := s.say(t.Context(), "two")
+		if err := one.wait(); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if !s.Interrupt(event.ByUser) {
+			t.Error("there was nothing to interrupt")
+		}
+		if err := two.wait(); !errors.Is(err, engine.Interrupt(event.ByUser)) {
+			t.Errorf("ended with %v", err)
+		}
+		s.want("one? one! completed two~ two? interrupted", plot...)
+		s.closed()
+	})
+}
+
 // The reason is whose it is: a deadline is a timeout, a caller who leaves the
 // system.
 func TestReasonsOfInterrupts(t *testing.T) {

@@ -1,7 +1,10 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -170,3 +173,42 @@ func TestHandlersComeAndGo(t *testing.T) {
 		}
 	})
 }
+
+// Handlers are found by type: ten thousand who want something else cost an
+// event nothing. Beside it what it costs to ask each of them.
+func BenchmarkHandlers(b *testing.B) {
+	for _, others := range []int{0, 10_000} {
+		for _, asked := range []bool{false, true} {
+			b.Run(fmt.Sprintf("others=%d/asked=%v", others, asked), func(b *testing.B) {
+				a := engine.NewAgent(engine.AgentConfig{ID: "a", Engine: engine.Engine{Driver: said1000}})
+				for i := range others {
+					name := fmt.Sprintf("type_%d", i%100)
+					if asked {
+						a.On(func(e event.Event) { _ = e.Data.Type() == name })
+					} else {
+						a.On(func(event.Event) {}, name)
+					}
+				}
+				n := 0
+				a.On(func(event.Event) { n++ }, "text_delta")
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := a.Receive(context.Background(), message("go on")); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/delta")
+			})
+		}
+	}
+}
+
+var said1000 = engine.DriverFunc(func(context.Context, engine.Request) iter.Seq2[event.Stream, error] {
+	return func(yield func(event.Stream, error) bool) {
+		yield(event.MessageStart{MessageID: "m"}, nil)
+		for range 1000 {
+			yield(event.TextDelta{Text: "x"}, nil)
+		}
+		yield(event.MessageStop{StopReason: event.EndTurn}, nil)
+	}
+})

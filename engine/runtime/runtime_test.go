@@ -344,3 +344,45 @@ func TestCloseInAHurry(t *testing.T) {
 		talks.Wait()
 	})
 }
+
+// Many end one agent at once, while others run new ones and the house is
+// closed: each agent is registered and unregistered once, and none is left.
+func TestManyEndings(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			w := open(t, &runtime.Memory{})
+			a := w.Container("c").Run(runtime.Definition{Driver: witness}, "s")
+			var crowd sync.WaitGroup
+			for i := range 8 {
+				crowd.Go(func() { _ = a.Destroy(t.Context()) })
+				crowd.Go(func() {
+					late := w.Container("c").Run(runtime.Definition{Driver: witness}, event.SessionID(fmt.Sprint(i)))
+					_ = late.Receive(t.Context(), event.Say("hello"))
+				})
+			}
+			crowd.Go(func() {
+				if err := w.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			crowd.Wait()
+			if err := w.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			balance := map[event.AgentID]int{}
+			for _, e := range w.told {
+				switch d := e.Data.(type) {
+				case runtime.AgentRegistered:
+					balance[d.AgentID]++
+				case runtime.AgentUnregistered:
+					balance[d.AgentID]--
+				}
+			}
+			for id, n := range balance {
+				if n != 0 {
+					t.Errorf("%s was registered %+d times more than unregistered", id, n)
+				}
+			}
+		})
+	}
+}
