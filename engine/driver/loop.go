@@ -113,6 +113,7 @@ type message struct {
 	calls   []event.ToolCall // those without a result
 	pending bool             // it stopped for a tool, or began and did not stop
 	over    bool             // the consumer has left
+	outside bool             // control is with the consumer
 }
 
 // asked shows the machine the message that is being answered.
@@ -129,8 +130,17 @@ func (m *message) asked(req engine.Request) {
 }
 
 // stream passes a message on, and reports whether the answer may go on behind
-// it.
-func (m *message) stream(events iter.Seq2[event.Stream, error]) bool {
+// it. A client that panics has failed.
+func (m *message) stream(events iter.Seq2[event.Stream, error]) (more bool) {
+	defer func() {
+		if m.outside {
+			return // whoever listens panicked, and not the client
+		}
+		if v := recover(); v != nil {
+			m.stop(&engine.Fault{Code: event.CodeInternal, Message: fmt.Sprintf("the model client panicked: %v", v)})
+			more = false
+		}
+	}()
 	for e, err := range events {
 		if err != nil {
 			m.stop(err)
@@ -174,7 +184,7 @@ func (m *message) end(e event.MessageStop) bool {
 
 // pass yields e, and lets the engine's own machine assemble what it says.
 func (m *message) pass(e event.Stream) {
-	if m.over = m.over || !m.yield(e, nil); m.over {
+	if m.over = m.over || !m.tell(e, nil); m.over {
 		return
 	}
 	switch e := e.(type) {
@@ -193,6 +203,14 @@ func (m *message) pass(e event.Stream) {
 			m.calls = append(m.calls, call.ToolCall)
 		}
 	}
+}
+
+// tell yields to the consumer.
+func (m *message) tell(e event.Stream, err error) bool {
+	m.outside = true
+	more := m.yield(e, err)
+	m.outside = false
+	return more
 }
 
 // settle strikes a call off those that wait for a result.
@@ -227,7 +245,7 @@ func (m *message) stop(err error) {
 		err = &engine.Fault{Code: event.CodeIncomplete, Message: "the model stopped before its message was complete"}
 	}
 	if err != nil && !m.over {
-		m.yield(nil, err)
+		m.tell(nil, err)
 	}
 }
 

@@ -196,6 +196,32 @@ func TestCallsOfAnAnswerThatBreaksOff(t *testing.T) {
 	}
 }
 
+// A client that panics has failed; a listener that panics is left alone.
+func TestPanics(t *testing.T) {
+	client := engine.DriverFunc(func(context.Context, engine.Request) iter.Seq2[event.Stream, error] {
+		return func(yield func(event.Stream, error) bool) {
+			for _, e := range called("a echo {}") {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			panic("oh")
+		}
+	})
+	story, err := tell(t.Context(), driver.Loop{Model: client, Tools: []driver.Tool{echo(false)}})
+	if want := []string{"failed a: not run: the model client panicked: oh"}; !slices.Equal(story, want) || engine.FaultOf(err).Code != event.CodeInternal {
+		t.Errorf("story = %q, %v; want %q", story, err, want)
+	}
+	defer func() {
+		if p := recover(); p != "mine" {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	for range (driver.Loop{Model: says("Hi")}).Receive(t.Context(), engine.Request{}) {
+		panic("mine")
+	}
+}
+
 func TestAModelThatNeverStopsAsking(t *testing.T) {
 	asked := 0
 	model := engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
