@@ -65,12 +65,12 @@ func (d *desk) current() *talk {
 	return d.talk
 }
 
-// say makes of an error what a person is shown.
+// say makes of an error what a person is shown, and keeps its exit code.
 func (d *desk) say(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errors.New(d.world.words(err))
+	return &exit{code: codeOf(err), err: errors.New(d.world.words(err))}
 }
 
 // opened is what the screen shows of a session.
@@ -140,7 +140,11 @@ func (d *desk) Send(ctx context.Context, content event.Content) error {
 }
 
 // Interrupt stops the answer that is arriving.
-func (d *desk) Interrupt() { d.current().agent.Interrupt(event.ByUser) }
+func (d *desk) Interrupt() {
+	if t := d.current(); t != nil { // none where the session could not be opened
+		t.agent.Interrupt(event.ByUser)
+	}
+}
 
 // Retry answers the last message once more. What was answered before stays, in
 // the session that it was said in; this one becomes a copy of what was said
