@@ -82,6 +82,12 @@ func (w *world) load() (config.Config, error) {
 // interactive reports whether there is a person at a terminal.
 func (w *world) interactive() bool { return isTerminal(w.stdin) && isTerminal(w.stdout) }
 
+// dumb reports whether the terminal says that it can only print.
+func (w *world) dumb() bool {
+	name, _ := w.env("TERM")
+	return name == "dumb"
+}
+
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
 // store opens the database.
