@@ -3,19 +3,24 @@
 package cmd
 
 import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Somebody new asks, reads, leaves, and comes back to go on.
 func TestChatNewcomer(t *testing.T) {
 	h := newHouse(t)
-	w := h.open(80, 30, nil)
+	w := h.open(80, 30, []string{"OPENAI_BASE_URL="})
 	w.ready()
 	t.Logf("the composer stands after %v", w.sinceStart())
 	w.says("How do I resume a session?")
 	w.sees("● ", "agentx -c", "manual: Sessions")
 	w.ready()
-	w.once("How do I resume a session?")
+	w.once("› How do I resume a session?")
 	w.leaves()
 	w.sees("to go on: agentx -r ")
 
@@ -26,4 +31,421 @@ func TestChatNewcomer(t *testing.T) {
 	w.sees("user: How do I resume a session?", "user: And now?")
 	w.ready()
 	w.leaves()
+}
+
+// Power fails in the middle of an answer.
+func TestChatKilled(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 30, nil, "-m", "openai/drip")
+	w.ready()
+	w.says("the weather")
+	w.sees("Thinking about the weather, drop1 ", "drop60 ") // more than a quarter of a second
+	w.signal(syscall.SIGKILL)
+	w.ends(-int(syscall.SIGKILL))
+
+	if out, _, _ := h.run("session", "list"); !strings.Contains(out, "(interrupted)") {
+		t.Errorf("the list does not say what happened:\n%s", out)
+	}
+	w = h.open(80, 60, nil, "-c", "-m", "openai/history")
+	w.sees("› the weather", "Thinking about the weather, drop1 ", "broken off")
+	w.ready()
+	w.once("› the weather", "Thinking about the weather, drop1 ", " drop20 ", "broken off")
+	w.says("go on")
+	w.sees("user: go on")
+	w.ready()
+	w.once("user: the weather", "user: go on")
+	w.leaves()
+	if out, _, _ := h.run("session", "list"); strings.Contains(out, "(interrupted)") {
+		t.Errorf("the list does not say that it went on:\n%s", out)
+	}
+}
+
+// Esc stops an answer; what came stays, and the conversation goes on.
+func TestChatStopped(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 30, nil, "-m", "openai/drip")
+	w.ready()
+	w.says("the weather")
+	w.sees("drop5 ")
+	w.types(esc)
+	w.ready()
+	w.once("Thinking about the weather, drop1 ")
+	w.says("/model openai/history")
+	w.sees("openai/history answers")
+	w.says("go on")
+	w.sees("user: the weather", "assistant: Thinking about the weather, drop1 ", "user: go on")
+	w.ready()
+	w.leaves()
+}
+
+// What is written while an answer runs waits for its end, in order, and can be
+// taken back.
+func TestChatQueue(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 40, nil, "-m", "openai/gate", "one")
+	w.sees("Thinking about one,")
+	for _, next := range []string{"two", "three", "four"} {
+		w.says(next)
+		w.sees("queued: " + next)
+	}
+	w.types(up)
+	w.misses("queued: four")
+	w.sees("› four")
+	w.types(ctrlU)
+	for _, n := range []string{"one", "two", "three"} {
+		w.sees("Thinking about " + n + ",")
+		h.gate <- struct{}{}
+		w.sees("done with " + n + ".")
+	}
+	w.ready()
+	w.once("done with one.", "done with two.", "done with three.", "› one", "› two", "› three")
+	if all := w.all(); strings.Index(all, "done with two.") > strings.Index(all, "done with three.") || strings.Contains(all, "about four") {
+		t.Errorf("not in order:\n%s", all)
+	}
+	w.leaves()
+}
+
+// Whatever signal ends it, the terminal is as it was and what came is kept.
+func TestChatSignals(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		t.Run(fmt.Sprint("idle, ", s), func(t *testing.T) {
+			h := newHouse(t)
+			w := h.open(80, 24, nil, "-m", "openai/drip")
+			w.ready()
+			w.endsSoon(s)
+			w.restored()
+		})
+		t.Run(fmt.Sprint("answering, ", s), func(t *testing.T) {
+			h := newHouse(t)
+			w := h.open(80, 24, nil, "-m", "openai/drip", "the weather")
+			w.sees("drop20 ")
+			w.endsSoon(s)
+			w.restored()
+			w.once("Thinking about the weather,")
+			h.keptPart(t)
+		})
+	}
+}
+
+// endsSoon sends a signal and wants the program to end by it.
+func (w *window) endsSoon(s syscall.Signal) {
+	w.t.Helper()
+	began := time.Now()
+	w.signal(s)
+	w.ends(128 + int(s))
+	w.soon(began)
+}
+
+// soon wants less than two seconds to have gone by. A busy machine is given three.
+func (w *window) soon(since time.Time) {
+	w.t.Helper()
+	took := time.Since(since).Round(time.Millisecond)
+	w.t.Logf("the end took %v", took)
+	if took > 5*time.Second {
+		w.t.Errorf("the end took %v", took)
+	}
+}
+
+// keptPart wants the beginning of the answer of "drip" in the session.
+func (h *house) keptPart(t *testing.T) {
+	t.Helper()
+	out, errs, code := h.run("session", "search", "drop3")
+	if code != 0 || !strings.Contains(out, "drop3") {
+		t.Errorf("what came is not kept: %d %s%s", code, out, errs)
+	}
+	if out, _, _ := h.run("session", "list"); !strings.Contains(out, "(interrupted)") {
+		t.Errorf("the list does not say what happened:\n%s", out)
+	}
+}
+
+// The window is closed.
+func TestChatHangUp(t *testing.T) {
+	for name, args := range map[string][]string{"idle": nil, "answering": {"the weather"}} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			w := h.open(80, 24, nil, append([]string{"-m", "openai/drip"}, args...)...)
+			if args == nil {
+				w.ready()
+			} else {
+				w.sees("drop20 ")
+			}
+			began := time.Now()
+			_ = w.ptm.Close()
+			w.ends(128 + int(syscall.SIGHUP))
+			w.soon(began)
+			if args != nil {
+				h.keptPart(t)
+			}
+		})
+	}
+}
+
+// Ctrl+Z goes back to the shell, fg to the chat.
+func TestChatSuspended(t *testing.T) {
+	h := newHouse(t)
+	w := h.openProgram(80, 30, []string{"PS1=shell> ", "ENV="}, "sh", "-i")
+	w.sees("shell>")
+	w.types("agentx -m openai/gate\r")
+	w.ready()
+	w.says("one")
+	w.sees("Thinking about one,")
+	w.types("half a")
+	w.sees("› half a")
+	w.types(ctrlZ)
+	w.until("the shell", func() bool { return strings.Count(w.all(), "shell>") == 2 })
+	w.borrowed(false)
+	w.types("echo still $((40+2))\r")
+	w.sees("still 42")
+	w.types("fg\r")
+	w.sees("› half a", "still 42")
+	w.borrowed(true)
+	w.types(" thought")
+	w.sees("› half a thought")
+	h.gate <- struct{}{}
+	w.sees("done with one.")
+	w.types(ctrlU)
+	w.ready()
+	w.types(ctrlD)
+	w.until("the shell", func() bool { return strings.Count(w.all(), "shell>") == 4 })
+	w.borrowed(false)
+	w.types("exit\r")
+	w.ends(0)
+	w.restored()
+}
+
+// borrowed wants the terminal to be in the hands of the chat, or not.
+func (w *window) borrowed(want bool) {
+	w.t.Helper()
+	w.until(fmt.Sprint("paste marks and keyboard flags: ", want), func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.book.modes[2004] == want && (w.book.kitty > 0) == want
+	})
+}
+
+// SIGSTOP by somebody else, SIGCONT: the picture is there.
+func TestChatStoppedFromOutside(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/echo")
+	w.ready()
+	w.types("half a")
+	w.sees("› half a")
+	w.signal(syscall.SIGSTOP)
+	w.until("the stop", func() bool { return stopped(w.cmd.Process.Pid) })
+	w.types(" thought")
+	w.signal(syscall.SIGCONT)
+	w.sees("› half a thought")
+	w.once("half a thought")
+	w.types(ctrlC)
+	w.ready()
+	w.leaves()
+}
+
+func stopped(pid int) bool {
+	out, err := exec.Command("ps", "-o", "state=", "-p", fmt.Sprint(pid)).Output()
+	return err == nil && strings.HasPrefix(strings.TrimSpace(string(out)), "T")
+}
+
+// Writing: a paste is not sent, keys make new lines, slash words open lists.
+func TestChatWriting(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(90, 40, nil, "-m", "openai/echo")
+	w.ready()
+	w.types("\x1b[200~first\nsecond\rthird\x1b[201~")
+	w.sees("› first", "  second", "  third")
+	w.types(altEnter + "fourth")
+	w.sees("  fourth")
+	if strings.Contains(w.all(), "You said") {
+		t.Error("a paste was sent")
+	}
+	w.rests() // an Enter so close behind a paste would be its last line
+	w.types(enter)
+	w.sees("● You said: first", "› first")
+	w.ready()
+
+	w.says("/help")
+	w.sees("Commands", "/sessions", "choose the model")
+	w.types(esc)
+	w.misses("choose the model")
+	w.says("/model")
+	w.sees("Models", "now")
+	w.types("guide")
+	w.sees("guide/guide")
+	w.types(esc)
+	w.misses("guide/guide")
+	w.says("/sessions")
+	w.sees("Sessions", "2 messages")
+	w.types(esc)
+	w.misses("2 messages")
+	w.says("/nonsense")
+	w.sees("There is no command /nonsense")
+	w.ready()
+	w.leaves()
+}
+
+// Nothing happens: nothing is written.
+func TestChatIdle(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/echo")
+	w.ready()
+	w.says("hello")
+	w.sees("You said: hello")
+	w.ready()
+	w.rests()
+	before := len(w.written())
+	time.Sleep(1500 * time.Millisecond)
+	if late := w.written()[before:]; len(late) > 0 {
+		t.Errorf("%d bytes were written to a terminal where nothing happens: %q", len(late), late)
+	}
+	w.leaves()
+}
+
+// rests waits until nothing is written for a while.
+func (w *window) rests() {
+	w.t.Helper()
+	n, since := -1, time.Now()
+	w.until("rest", func() bool {
+		if now := len(w.written()); now != n {
+			n, since = now, time.Now()
+		}
+		return time.Since(since) > 400*time.Millisecond
+	})
+}
+
+// A terminal that wants no colours gets none, and one that can do nothing is
+// either used or told.
+func TestChatPlain(t *testing.T) {
+	t.Run("NO_COLOR", func(t *testing.T) {
+		h := newHouse(t)
+		w := h.open(80, 24, []string{"NO_COLOR=1"}, "-m", "openai/echo")
+		w.ready()
+		w.says("**bold** and `code`")
+		w.sees("You said: bold and")
+		w.ready()
+		w.leaves()
+		if len(w.book.colours) > 0 {
+			t.Errorf("colours: %q", w.book.colours)
+		}
+	})
+	t.Run("dumb", func(t *testing.T) {
+		h := newHouse(t)
+		w := h.open(80, 24, []string{"TERM=dumb"}, "-m", "openai/echo", "hello")
+		w.ends(0)
+		w.restored()
+		w.once("You said: hello")
+		w.printsOnly()
+		w = h.open(80, 24, []string{"TERM=dumb"})
+		w.ends(codeUsage)
+		w.restored()
+		w.once("agentx: the chat draws", "agentx -p")
+		w.printsOnly()
+	})
+}
+
+// printsOnly wants no sequence to have been sent.
+func (w *window) printsOnly() {
+	w.t.Helper()
+	if len(w.book.csi)+len(w.book.strings) > 0 {
+		w.t.Errorf("a dumb terminal was told %v %v", w.book.csi, w.book.strings)
+	}
+}
+
+// What a model sends is text, whatever it looks like.
+func TestChatHostile(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(100, 30, nil, "-m", "openai/hostile")
+	w.ready()
+	w.says("be nice")
+	w.sees("the end of it")
+	w.ready()
+	w.leaves()
+	raw := string(w.written())
+	for _, bad := range hostile {
+		if strings.Contains(raw, bad) {
+			t.Errorf("%q reached the terminal", bad)
+		}
+	}
+	for _, s := range w.book.strings {
+		if !strings.HasPrefix(s, `OSC "11;?`) {
+			t.Errorf("the terminal was told %s", s)
+		}
+	}
+	for seq := range w.book.csi {
+		if strings.HasSuffix(seq, "J") && seq != "0J" && seq != "J" || strings.HasSuffix(seq, "H") || strings.HasPrefix(seq, "ESC") || strings.HasPrefix(seq, "?1049") {
+			t.Errorf("the terminal was told CSI %s", seq)
+		}
+	}
+	if w.book.control['\a'] > 0 {
+		t.Error("the bell rang")
+	}
+}
+
+// Where there is no terminal to chat on, one line says so.
+func TestChatWithoutTerminal(t *testing.T) {
+	h := newHouse(t)
+	_, errs, code := h.run()
+	if code != 2 || !strings.Contains(errs, "terminal") || strings.Count(errs, "\n") != 1 {
+		t.Errorf("exit code %d, %q", code, errs)
+	}
+}
+
+// Two windows, one session: the second is told who has it.
+func TestChatInUse(t *testing.T) {
+	h := newHouse(t)
+	first := h.open(80, 24, nil, "-m", "openai/echo")
+	first.ready()
+	first.says("hello")
+	first.sees("You said: hello")
+	first.ready()
+	second := h.open(120, 24, nil, "-c")
+	second.sees("in use", fmt.Sprint(first.cmd.Process.Pid))
+	second.ends(codeStore)
+	second.restored()
+	second.once("in use")
+	first.leaves()
+}
+
+// A fast answer of 3,000 lines is in the scrollback, each line once, in order.
+func TestChatLongAnswer(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/lines")
+	w.ready()
+	w.says("count")
+	w.sees("line 3000 of 3000")
+	w.ready()
+	next := 1
+	for _, row := range w.rows() {
+		var n int
+		if _, err := fmt.Sscanf(strings.TrimLeft(row, "● •"), "line %d of 3000", &n); err != nil {
+			continue
+		}
+		if n != next {
+			t.Fatalf("line %d comes where %d should", n, next)
+		}
+		next++
+	}
+	if next != 3001 {
+		t.Errorf("%d lines, want 3000", next-1)
+	}
+	w.leaves()
+}
+
+// The window is drawn larger and smaller while an answer comes.
+func TestChatResized(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/slow")
+	w.ready()
+	w.says("count")
+	sizes := [][2]int{{1, 1}, {200, 60}, {20, 5}, {79, 24}, {2, 40}, {200, 2}, {80, 24}, {3, 3}, {120, 30}}
+	for i := range 60 {
+		w.resize(sizes[i%len(sizes)][0], sizes[i%len(sizes)][1])
+		time.Sleep(10 * time.Millisecond)
+	}
+	w.resize(200, 60)
+	w.sees("word300.")
+	w.ready()
+	w.leaves()
+	if out, _, _ := h.run("session", "search", "word300"); !strings.Contains(out, "word300") {
+		t.Error("the answer is not kept")
+	}
 }

@@ -71,6 +71,12 @@ func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// hostile is what no model may do to a terminal.
+var hostile = []string{
+	"\x1b]52;c;ZXZpbA==\x07", "\x1b]0;title\x1b\\", "\x1b[2J", "\x1b[1;1H", "\x1b[?1049h", "\x1b[31m", "\x1bc", "\x1bP$q\x1b\\", "\x1b_apc\x1b\\", "\x1b^pm\x1b\\",
+	"\u009b2J", "\u009d0;title\u009c", "\u0090q\u009c", "\a", "\b\b\b", "\r\x1b[A", "\x1b]8;;http://evil.example\x1b\\", "\u202e", "\x00", "\x1b[6n",
+}
+
 // provider is a server of Chat Completions. The model's name says what happens.
 func provider(w http.ResponseWriter, r *http.Request) {
 	var req struct {
@@ -109,6 +115,20 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		finish = "length"
 	case "escape":
 		say("red \x1b[31mtext\x1b]52;c;ZXZpbA==\x07")
+	case "hostile":
+		for _, bad := range hostile {
+			say("x" + bad + "y ")
+		}
+		say("the end of it")
+	case "lines":
+		for n := range 3000 {
+			say(fmt.Sprintf("line %d of 3000\n\n", n+1))
+		}
+	case "slow":
+		for n := range 300 {
+			say(fmt.Sprintf("word%d. ", n+1))
+			time.Sleep(3 * time.Millisecond)
+		}
 	case "history":
 		for _, m := range req.Messages {
 			say(fmt.Sprintf("%s: %v\n", m.Role, m.Content))

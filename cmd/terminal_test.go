@@ -161,9 +161,9 @@ func (h *house) openProgram(cols, rows int, env []string, name string, args ...s
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = w.cmd.Wait(); close(w.ended) }()                                           // ends with the program
-	go w.show()                                                                                // ends with the terminal
-	go func() { _, _ = io.Copy(ptm, w.emu) }()                                                 // what the terminal answers; ends with it
+	go func() { _ = w.cmd.Wait(); close(w.ended) }()                                            // ends with the program
+	go w.show()                                                                                 // ends with the terminal
+	go func() { _, _ = io.Copy(ptm, w.emu) }()                                                  // what the terminal answers; ends with it
 	t.Cleanup(func() { _ = w.cmd.Process.Kill(); <-w.ended; _ = tty.Close(); _ = ptm.Close() }) // kills nothing that has ended
 	t.Cleanup(func() {
 		if t.Failed() {
