@@ -77,7 +77,7 @@ func TestNewcomersFindTheirSection(t *testing.T) {
 		"can it run commands on my machine":             "Getting started › What a model can reach",
 		"how do i make a new line":                      "Chatting › Sending and new lines",
 		"how do I stop it":                              "Chatting › Stopping an answer",
-		"keyboard shortcuts":                            "Chatting › Keys",
+		"keyboard shortcuts":                            "Chatting › Keyboard",
 		"what slash commands are there?":                "Chatting › Slash words",
 		"how do I write longer prompts in vim":          "Chatting › Writing in your editor",
 		"ctrl-g":                                        "Chatting › Writing in your editor",
