@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -58,4 +59,49 @@ func BenchmarkDelta(b *testing.B) {
 			per(b, func() error { return e.Receive(context.Background(), engine.Request{Message: question}) })
 		})
 	}
+}
+
+// Agents that have nothing to do cost those who have nothing, and the house
+// little.
+func BenchmarkAmongIdleAgents(b *testing.B) {
+	for _, idle := range []int{1, 10_000} {
+		b.Run(fmt.Sprintf("idle=%d", idle), func(b *testing.B) {
+			r := runtime.New(runtime.Config{Bus: new(bus.Bus), Journal: nothing{}, Now: time.Now, NewID: new(numbers).next})
+			before := heap()
+			for i := range idle {
+				r.Container("c").Run(runtime.Definition{Driver: say("Hi")}, event.SessionID(fmt.Sprint(i)))
+			}
+			each := float64(heap()-before) / float64(idle)
+			a := r.Container("c").Run(runtime.Definition{Driver: say("Hi")}, "s")
+			for b.Loop() {
+				if err := a.Receive(context.Background(), event.Say("hello")); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(each, "B/agent")
+		})
+	}
+}
+
+type numbers struct{ last int }
+
+func (n *numbers) next(prefix string) string {
+	n.last++
+	return fmt.Sprintf("%s_%d", prefix, n.last)
+}
+
+// nothing is a journal that takes all and keeps none, for what is measured is
+// around it.
+type nothing struct{}
+
+func (nothing) Events(context.Context, event.SessionID) ([]event.Event, error) { return nil, nil }
+func (nothing) Presenter(event.SessionID) engine.Presenter {
+	return engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return nil })
+}
+
+func heap() uint64 {
+	var m goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
