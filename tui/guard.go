@@ -57,10 +57,9 @@ func (c *console) signalled(s os.Signal) {
 	}
 }
 
-// measure tells screen and model how large the terminal is.
+// measure tells the loop how large the terminal is.
 func (c *console) measure() {
 	if w, h, err := c.screen.Size(); err == nil {
-		c.screen.Resize(w, h)
 		c.program.Send(tea.WindowSizeMsg{Width: w, Height: h})
 	}
 }

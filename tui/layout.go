@@ -130,7 +130,12 @@ func (m Model) queue() []string {
 }
 
 // beat counts tenths of a second.
-func (m Model) beat() int { return int(m.now.UnixMilli() / 100 % 1000) }
+func (m Model) beat() int {
+	if m.prefs.still {
+		return 0
+	}
+	return int(m.now.UnixMilli() / 100 % 1000)
+}
 
 // roomBelow is the rows that composer or overlay may take: a good half.
 func (m Model) roomBelow() int {

@@ -23,10 +23,11 @@ type prefs struct {
 	profile    colorprofile.Profile
 	ascii      bool
 	typewriter bool
+	still      bool // nothing turns
 }
 
 func newPrefs(o Options) prefs {
-	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter}
+	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still}
 	if o.Profile != nil {
 		p.profile = *o.Profile
 	}

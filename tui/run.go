@@ -26,8 +26,10 @@ type Options struct {
 	Start func(ctx context.Context) (Backend, Opened, error)
 
 	Prompt       string                // is sent when the world is there
+	Pick         bool                  // the chat begins with the choice of a session
 	Theme        string                // dark, light, plain; anything else asks the terminal
-	NoTypewriter bool                  // text appears as it comes, also for who wants less motion
+	NoTypewriter bool                  // text appears as it comes
+	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
 	Keys         map[string][]string   // actions and the keys they should have; "none" for none
 	Profile      *colorprofile.Profile // colours; nil finds out from Env
 
@@ -122,7 +124,7 @@ func (c *console) open(ctx context.Context) error {
 		m = m.resize(w, h)
 	}
 	m.now = time.Now()
-	st := &stage{model: m, draw: c.screen.Draw, crashed: c.crash}
+	st := &stage{model: m, draw: c.screen.Draw, resize: c.screen.Resize, crashed: c.crash}
 	var f screen.Frame
 	st.model, f = st.model.frame()
 	c.screen.Draw(f)
@@ -159,7 +161,12 @@ func (c *console) start(ctx context.Context) tea.Cmd {
 		}
 		return result{func(m Model) (Model, tea.Cmd) {
 			m.backend = b
-			return m.opened(o)
+			m, cmd := m.opened(o)
+			if !c.options.Pick {
+				return m, cmd
+			}
+			m, pick := m.openSessions("")
+			return m, tea.Batch(cmd, pick)
 		}}
 	}
 }

@@ -14,6 +14,7 @@ import (
 type stage struct {
 	model   Model
 	draw    func(screen.Frame)
+	resize  func(width, height int)
 	crashed func(Crash)
 
 	drawn time.Time
@@ -45,6 +46,11 @@ func (s *stage) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case drawNow:
 		s.due = false
+	case tea.WindowSizeMsg:
+		if msg.Width > 0 && msg.Height > 0 {
+			s.resize(msg.Width, msg.Height) // with the layout, not before it
+		}
+		s.model, cmd = s.model.update(msg)
 	default:
 		s.model, cmd = s.model.update(msg)
 	}

@@ -49,7 +49,7 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 	table, conflicts := newTable(o.Keys)
 	m := Model{ctx: ctx, feed: o.Feed, term: term, prefs: p, table: table, width: 80, height: 24}
 	m.transcript = transcript.New(transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: true}, p.theme)
-	m.status = status.New(p.ascii)
+	m.status = status.New(p.ascii, p.still)
 	m.footer = footer.New("", 0)
 	m.composer = composer.New(composer.Config{
 		Styles: p.composer(), Prompt: p.prompt(),
@@ -125,6 +125,8 @@ func (m Model) pace() (hold, limit time.Duration) {
 	switch {
 	case m.transcript.Typing():
 		return frame, frame
+	case m.status.Active() && m.prefs.still:
+		return frame, time.Second
 	case m.status.Active():
 		return frame, beat
 	}

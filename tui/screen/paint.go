@@ -165,7 +165,7 @@ func (p *painter) next() {
 
 func (p *painter) csi(n int, final byte) {
 	p.b.WriteString("\x1b[")
-	if n != 1 || final == 'L' || final == 'M' {
+	if n != 1 {
 		p.b.WriteString(strconv.Itoa(n))
 	}
 	p.b.WriteByte(final)
@@ -236,30 +236,26 @@ func (p *painter) styled(text string) {
 }
 
 // shift moves what stands at the end of the live part, and should stay there,
-// to where it will be: a growing answer moves composer and footer with two
-// short sequences instead of writing them again.
+// down to where it will be: a growing answer moves composer and footer with two
+// short sequences instead of writing them again. What shrinks is written anew:
+// lines that are deleted at the top of a screen go into the scrollback of some
+// terminals.
 func (p *painter) shift(lines []string) {
 	had, want := len(p.shown), len(lines)
 	kept := 0
 	for kept < had && kept < want && p.shown[had-1-kept].text == lines[want-1-kept] {
 		kept++
 	}
-	if kept == 0 || had == want {
+	if kept == 0 || had >= want {
 		return
 	}
-	if want > had {
-		p.moveTo(had - 1)
-		for range want - had {
-			p.next()
-		}
-		p.moveTo(had - kept)
-		p.csi(want-had, 'L')
-		p.shown = append(p.shown[:had-kept:had-kept], append(make([]row, want-had), p.shown[had-kept:had]...)...)
-	} else {
-		p.moveTo(want - kept)
-		p.csi(had-want, 'M')
-		p.shown = append(p.shown[:want-kept:want-kept], p.shown[had-kept:]...)
+	p.moveTo(had - 1)
+	for range want - had {
+		p.next()
 	}
+	p.moveTo(had - kept)
+	p.csi(want-had, 'L')
+	p.shown = append(p.shown[:had-kept:had-kept], append(make([]row, want-had), p.shown[had-kept:had]...)...)
 	p.left = false // some terminals go to the first column here, some stay
 }
 

@@ -104,7 +104,6 @@ func TestTheTerminalShowsTheFrame(t *testing.T) {
 			if f.Cursor == nil {
 				continue
 			}
-			// The live part ends where the last row that was ever made is.
 			if got := e.CursorPosition(); got.X != f.Cursor.X {
 				t.Fatalf("the caret is at %v, want column %d", got, f.Cursor.X)
 			}

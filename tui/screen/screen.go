@@ -106,11 +106,13 @@ func (s *Screen) poke() {
 	}
 }
 
-// Resize says that the terminal has another size. The next frame is drawn anew.
+// Resize says that the terminal has another size. What was to be shown was laid
+// out for the old one; the next frame is drawn anew.
 func (s *Screen) Resize(width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.painter.resize(width, height)
+	s.next = nil
 }
 
 // Synchronised says that the terminal shows what belongs together at once.
@@ -188,9 +190,6 @@ func (s *Screen) Acquire() error {
 	s.say(modesOn)
 	s.mu.Lock()
 	s.away = false
-	if w, h, err := term.GetSize(s.out.Fd()); err == nil {
-		s.painter.width, s.painter.height = max(w, 1), max(h, 1)
-	}
 	s.painter.at, s.painter.lost = 0, true
 	s.mu.Unlock()
 	s.poke()

@@ -17,7 +17,7 @@ const silence = 8 * time.Second
 
 // Model is a line about what is going on, or nothing.
 type Model struct {
-	ascii bool
+	ascii, quiet bool
 
 	word    string
 	began   time.Time // of the turn
@@ -28,12 +28,14 @@ type Model struct {
 	counted int64
 }
 
-// New returns a status that has nothing to say.
-func New(ascii bool) Model { return Model{ascii: ascii} }
+// New returns a status that has nothing to say. A quiet one does not turn.
+func New(ascii, quiet bool) Model { return Model{ascii: ascii, quiet: quiet} }
 
 // Begin says that a message has been sent at a moment, before any event.
 func (m Model) Begin(at time.Time) Model {
-	return Model{ascii: m.ascii, word: "sending", began: at, heard: at}
+	m = m.End()
+	m.word, m.began, m.heard = "sending", at, at
+	return m
 }
 
 // Stopping says that the user has asked for the end of the answer.
@@ -45,7 +47,7 @@ func (m Model) Stopping() Model {
 }
 
 // End says that nothing is going on any more.
-func (m Model) End() Model { return Model{ascii: m.ascii} }
+func (m Model) End() Model { return New(m.ascii, m.quiet) }
 
 // Active says whether there is something to say, which changes ten times a second.
 func (m Model) Active() bool { return m.word != "" }
@@ -157,8 +159,8 @@ func (m Model) fields(now time.Time, stop string, dear int) []string {
 			out = append(out, s)
 		}
 	}
-	quiet := now.Sub(m.heard)
-	add(3, quiet >= silence && m.tools == 0 && m.retryAt.IsZero(), "no data for "+span(quiet))
+	silent := now.Sub(m.heard)
+	add(3, silent >= silence && m.tools == 0 && m.retryAt.IsZero(), "no data for "+span(silent))
 	add(1, true, span(now.Sub(m.began)))
 	add(0, m.tokens() > 0, fmt.Sprintf("~%d tokens", m.tokens()))
 	add(2, stop != "" && m.word != "stopping", stop+" to stop")
@@ -180,6 +182,9 @@ func (m Model) spin(now time.Time) string {
 	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
 	if m.ascii {
 		pictures = []string{"|", "/", "-", "\\"}
+	}
+	if m.quiet {
+		return pictures[0]
 	}
 	return pictures[int(max(now.Sub(m.began), 0)/(100*time.Millisecond))%len(pictures)]
 }
