@@ -133,7 +133,6 @@ type plain struct {
 	out   io.Writer
 	held  int  // newlines that came and were not written
 	wrote bool // anything at all
-	parts int  // messages with text so far
 }
 
 func (p *plain) begin(opening) error { return nil }

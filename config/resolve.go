@@ -167,8 +167,8 @@ func (p Provider) open() bool { return p.Custom() && len(p.Models) == 0 }
 
 // names are the names that a mistyped one may have meant: all, or those of the provider that it names.
 func (c Config) names(typed string) []string {
-	provider, _, hasProvider := strings.Cut(typed, "/")
-	_, hasProvider = c.Providers[provider]
+	provider, _, _ := strings.Cut(typed, "/")
+	_, hasProvider := c.Providers[provider]
 	names := slices.Sorted(maps.Keys(c.Aliases))
 	if !hasProvider {
 		names = append(names, slices.Sorted(maps.Keys(c.Providers))...)
