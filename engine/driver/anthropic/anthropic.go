@@ -17,7 +17,7 @@ import (
 // A Driver streams one message of a model. It is configuration and keeps
 // nothing; its zero value asks Anthropic without a key.
 type Driver struct {
-	Provider  string       // name for people; empty is Anthropic
+	Provider  string       // name for people; empty is Anthropic, or the host of BaseURL
 	BaseURL   string       // with or without /v1; empty is Anthropic's
 	Key       wire.Key     // sent as x-api-key
 	KeySource string       // where the key is from, for people
@@ -33,6 +33,9 @@ const version = "2023-06-01"
 func (d Driver) Name() string {
 	if d.Provider != "" {
 		return d.Provider
+	}
+	if u, err := url.Parse(d.base()); err == nil && u.Hostname() != "" && u.Hostname() != "api.anthropic.com" {
+		return u.Hostname()
 	}
 	return "Anthropic"
 }

@@ -28,6 +28,7 @@ type decoder struct {
 	blocks map[int]*block
 	ids    wire.Names
 	usage  event.Usage // so far
+	lost   bool        // count of tokens, for it made no sense
 	stop   string
 	reason event.MessageStop
 	excuse string // the provider's words about a refusal
@@ -103,6 +104,9 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	case "content_block_delta":
 		return d.delta(d.begin(out)), nil
 	case "content_block_start":
+		if len(d.ids) >= wire.MaxCalls || len(d.blocks) >= wire.MaxCalls {
+			return out, wire.TooManyCalls()
+		}
 		return d.open(d.begin(out)), nil
 	case "content_block_stop":
 		return d.close(out, d.frame.Index), nil
@@ -190,7 +194,7 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	}
 	d.begun, d.id = true, m.ID
 	d.spoke, d.called = false, false
-	d.usage = event.Usage{}
+	d.usage, d.lost = event.Usage{}, false
 	clear(d.blocks)
 	if m.Model == "" {
 		m.Model = d.model
@@ -301,17 +305,17 @@ func (d *decoder) change(out []event.Stream) []event.Stream {
 }
 
 // count yields what u has more than what was counted before: the provider
-// repeats totals, and leaves out what has not changed.
+// repeats totals, and leaves out what has not changed. Where it counts what
+// cannot be, all that was counted is taken back: then nobody knows.
 func (d *decoder) count(out []event.Stream, u *usage) []event.Stream {
-	if u == nil {
+	if u == nil || d.lost {
 		return out
 	}
-	now := event.Usage{
-		InputTokens:      sensible(u.Input, d.usage.InputTokens),
-		OutputTokens:     sensible(u.Output, d.usage.OutputTokens),
-		CacheReadTokens:  sensible(u.CacheRead, d.usage.CacheReadTokens),
-		CacheWriteTokens: sensible(u.CacheWrite, d.usage.CacheWriteTokens),
-		ReasoningTokens:  sensible(u.Details.Thinking, d.usage.ReasoningTokens),
+	now := d.usage
+	d.lost = !(take(&now.InputTokens, u.Input) && take(&now.OutputTokens, u.Output) && take(&now.ReasoningTokens, u.Details.Thinking) &&
+		take(&now.CacheReadTokens, u.CacheRead) && take(&now.CacheWriteTokens, u.CacheWrite))
+	if d.lost {
+		now = event.Usage{}
 	}
 	fresh := now.Sub(d.usage)
 	d.usage = now
@@ -321,12 +325,14 @@ func (d *decoder) count(out []event.Stream, u *usage) []event.Stream {
 	return append(out, event.MessageDelta{Usage: fresh})
 }
 
-// sensible is n if it can be a number of tokens.
-func sensible(n *int64, before int64) int64 {
-	if n == nil || *n < 0 || *n > 1_000_000_000 {
-		return before
+// take sets count to n, if there is one, and reports whether n can be a number
+// of tokens.
+func take(count, n *int64) bool {
+	if n == nil {
+		return true
 	}
-	return *n
+	*count = *n
+	return *n >= 0 && *n <= 1_000_000_000
 }
 
 func (d *decoder) finish(out []event.Stream) []event.Stream {

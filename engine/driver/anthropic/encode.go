@@ -237,10 +237,12 @@ func (r *request) think(req engine.Request, maxTokens int) {
 	}
 	budget := map[string]int{"low": 2048, "medium": 8192, "high": 16384}[req.Options.Effort]
 	switch {
+	case req.Options.Effort == "" || !thinks(req.Model):
+		return
 	case req.Options.Effort == "none":
 		r.Thinking = &thinking{Type: "disabled"}
 		return
-	case req.Options.Effort == "" || !thinks(req.Model) || r.mustGoOn():
+	case r.mustGoOn():
 		return
 	case adaptive(req.Model):
 		r.Thinking, r.OutputConfig = &thinking{Type: "adaptive"}, &output{req.Options.Effort}

@@ -130,6 +130,9 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	for i := range c.Choices {
 		out = d.choice(out, &c.Choices[i])
 	}
+	if len(d.calls) > wire.MaxCalls {
+		return out, wire.TooManyCalls()
+	}
 	if len(out) == before && c.Usage == nil && d.finish == "" {
 		return out, wire.Ping
 	}

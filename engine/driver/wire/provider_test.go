@@ -35,7 +35,7 @@ type dialect struct {
 var dialects = []dialect{{
 	name: "anthropic",
 	driver: func(base string, c *wire.Client) engine.Driver {
-		return anthropic.Driver{BaseURL: base, Key: wire.Secret(secret), Client: c}
+		return anthropic.Driver{Provider: "Claude", BaseURL: base, Key: wire.Secret(secret), Client: c}
 	},
 	start: sse("message_start", `{"type":"message_start","message":{"id":"msg_1","model":"m","usage":{"input_tokens":7,"output_tokens":1}}}`) +
 		sse("content_block_start", `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`),

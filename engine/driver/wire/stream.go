@@ -204,11 +204,14 @@ func (a *attempt) wrong(f Frame, err error) error {
 	if faulty(err) {
 		return err
 	}
-	name := or(a.call.clean(string(f.Name)), "of the stream")
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return a.call.fault(event.CodeProtocol, "the event %s is not JSON: %s", name, a.call.clean(string(f.Data[:min(len(f.Data), 200)])))
+	name := "an event of the stream"
+	if len(f.Name) > 0 {
+		name = "the event " + a.call.clean(string(f.Name))
 	}
-	return a.call.fault(event.CodeProtocol, "the event %s makes no sense: %s", name, a.call.clean(err.Error()))
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return a.call.fault(event.CodeProtocol, "%s is not JSON: %s", name, a.call.clean(string(f.Data[:min(len(f.Data), 200)])))
+	}
+	return a.call.fault(event.CodeProtocol, "%s makes no sense: %s", name, a.call.clean(err.Error()))
 }
 
 // end yields what the decoder held back. Without a stop the answer is broken
@@ -226,7 +229,7 @@ func (a *attempt) emit(out []event.Stream) error {
 	for _, e := range out {
 		n, content := weight(e)
 		if !content && !a.begun {
-			a.held = append(a.held, e)
+			a.hold(e)
 			continue
 		}
 		if a.text += n; a.text > a.limit() {
@@ -246,6 +249,18 @@ func (a *attempt) emit(out []event.Stream) error {
 		}
 	}
 	return nil
+}
+
+// hold keeps e for later. Counts become one.
+func (a *attempt) hold(e event.Stream) {
+	if more, ok := e.(event.MessageDelta); ok && len(a.held) > 0 {
+		last := &a.held[len(a.held)-1]
+		if before, ok := (*last).(event.MessageDelta); ok {
+			*last = event.MessageDelta{Usage: before.Usage.Add(more.Usage)}
+			return
+		}
+	}
+	a.held = append(a.held, e)
 }
 
 func (a *attempt) pass(e event.Stream) bool {

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"agentx/engine"
 	"agentx/engine/event"
 )
 
@@ -172,6 +173,15 @@ func (n Names) Unique(id string) string {
 	}
 	n[name] = true
 	return name
+}
+
+// MaxCalls is how many tools one message may call. None has been seen to call a
+// tenth of it; and what is done for a piece of input grows with it.
+const MaxCalls = 500
+
+// TooManyCalls is the fault of a message that calls more.
+func TooManyCalls() error {
+	return &engine.Fault{Code: event.CodeTooLarge, Message: fmt.Sprintf("the message calls more than %d tools", MaxCalls)}
 }
 
 // MessageID returns an id for a message that the provider calls id. Short ones

@@ -1,0 +1,121 @@
+package openai
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"agentx/engine"
+	"agentx/engine/event"
+)
+
+func question(text string) event.Message { return event.UserMessage{ID: "u", Content: event.Say(text)} }
+
+func says(stop event.StopReason, parts ...event.Part) event.Message {
+	return event.AssistantMessage{ID: "m", Content: parts, StopReason: stop}
+}
+
+func calls(id, name, input string) event.Part {
+	return event.ToolCall{ID: id, Name: name, Input: json.RawMessage(input)}
+}
+
+func result(id string, o event.Output) event.Message {
+	return event.ToolResultMessage{ParentID: "m", ToolCallID: id, ToolResult: event.ToolReturn{ID: id, Output: o}}
+}
+
+// TestRequests compares what is sent with testdata/NAME.json.
+func TestRequests(t *testing.T) {
+	cold := 0.0
+	for name, req := range map[string]engine.Request{
+		"first": {Model: "m", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b>")}, Options: engine.Options{Temperature: &cold, MaxTokens: 9, Effort: "low"}},
+		"tools in one message": {
+			Model: "m", Tools: []engine.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "write"}},
+			History: []event.Message{question("read it"), result("a", event.Output{Text: "the text"}),
+				says(event.EndTurn, event.Thinking{Text: "hm"}, event.Text{Text: "Reading."}, calls("a", "read", `{"p":1}`), event.Text{Text: "Read."})},
+			Message: event.UserMessage{Content: event.Say("thanks")},
+		},
+		"tools between messages": {
+			Model: "m",
+			History: []event.Message{question("x"), says(event.ToolUse, event.Text{Text: "Both."}, calls("a", "t", `{"p":1}`), calls("a", "", `{"x`), calls("c", "t", `{}`)),
+				result("a", event.Output{Text: "one"}), result("a", event.Output{Kind: event.OutputDenied}),
+				result("c", event.Output{Kind: event.OutputContent, Parts: event.Parts{event.Text{Text: "seen"}, event.Image{MediaType: "image/png", Data: []byte{9}}}})},
+		},
+		"broken off": {
+			Model: "m",
+			History: []event.Message{question("x"), event.ErrorMessage{Content: "secret failure"},
+				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, calls("a", "rm", `{}`)}}, question(" "), question("go on")},
+		},
+		"pictures and files": {
+			Model: "m",
+			Message: event.UserMessage{Content: event.Content{event.Text{Text: "look"}, event.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}, event.Image{URL: "https://x/y.png"},
+				event.File{MediaType: "application/pdf", Data: []byte("%PDF"), Filename: "a.pdf"}, event.File{MediaType: "text/csv", Data: []byte("a,b"), Filename: "a.csv"},
+				event.File{MediaType: "application/zip", Data: []byte{0xff, 0}, Filename: "a.zip"}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body, err := encode(req, 0, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name, body)
+		})
+	}
+}
+
+// golden compares JSON with a file. With UPDATE set it writes the file.
+func golden(t *testing.T, name string, body []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".json")
+	var got, want any
+	if err := json.Unmarshal(body, &got); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("UPDATE") != "" {
+		pretty, _ := json.MarshalIndent(got, "", " ")
+		if err := os.WriteFile(path, append(pretty, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", path, diff)
+	}
+}
+
+// TestLimitHasTwoNames sends the limit of an answer under the name that the
+// server knows.
+func TestLimitHasTwoNames(t *testing.T) {
+	for base, want := range map[string]string{
+		"":                                      "max_completion_tokens",
+		"https://api.openai.com/v1":             "max_completion_tokens",
+		"https://me.openai.azure.com/openai/v1": "max_completion_tokens",
+		"http://127.0.0.1:11434/v1":             "max_tokens",
+		"https://api.openai.com.evil.example":   "max_tokens",
+	} {
+		body, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: 7}}, 0, Driver{BaseURL: base}.official())
+		var sent map[string]any
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if err != nil || sent[want] != 7.0 || len(sent) != 5 {
+			t.Errorf("%q: %s, want %s", base, body, want)
+		}
+	}
+}
+
+// TestNothingToSay refuses to ask without a question.
+func TestNothingToSay(t *testing.T) {
+	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, 0, false)
+	if f := engine.FaultOf(err); f.Code != event.CodeInvalidRequest {
+		t.Errorf("%v", err)
+	}
+}
