@@ -24,6 +24,13 @@ func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 
 func (db *DB) check(ctx context.Context) ([]Problem, error) {
 	all := db.modes()
+	// A connection of its own: one that has searched remembers the index as it
+	// was, and takes what others wrote since for damage.
+	conn := db.r
+	if !db.options.Network {
+		conn = db.readers(db.mode)
+		defer conn.Close()
+	}
 	for _, look := range []struct{ what, query string }{
 		{"integrity", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
 		{"reference", `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
@@ -58,7 +65,7 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			WHERE id > 0 AND id NOT IN (SELECT n FROM events) OR id < 0 AND -id NOT IN (SELECT n FROM sessions)
 			LIMIT 100`},
 	} {
-		found, err := db.ask(ctx, look.query)
+		found, err := ask(ctx, conn, look.query)
 		if err != nil {
 			return all, err
 		}
@@ -69,8 +76,8 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 	return all, nil
 }
 
-func (db *DB) ask(ctx context.Context, query string) ([]string, error) {
-	rows, err := db.r.QueryContext(ctx, query)
+func ask(ctx context.Context, conn querier, query string) ([]string, error) {
+	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"agentx/engine/event"
@@ -179,7 +181,7 @@ func eventsOf(ctx context.Context, q querier, session event.SessionID, first, la
 		last = 1<<32 - 1
 	}
 	rows, err := q.QueryContext(ctx, `
-		SELECT seq, event FROM events
+		SELECT seq, type, at, event FROM events
 		WHERE n BETWEEN (SELECT n << 32 | ?2 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | ?3 FROM sessions WHERE id = ?1)
 		ORDER BY n`, string(session), first, last)
 	if err != nil {
@@ -188,18 +190,33 @@ func eventsOf(ctx context.Context, q querier, session event.SessionID, first, la
 	defer rows.Close()
 	var events []event.Event
 	for rows.Next() {
-		var seq int64
+		var seq, at int64
+		var name string
 		var text sql.RawBytes
-		var e event.Event
-		if err := rows.Scan(&seq, &text); err != nil {
+		if err := rows.Scan(&seq, &name, &at, &text); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(text, &e); err != nil {
+		e, err := decode(name, at, text)
+		if err != nil {
 			return nil, fmt.Errorf("%w: event %d of session %q: %w", ErrCorrupt, seq, session, err)
 		}
 		events = append(events, e)
 	}
 	return events, rows.Err()
+}
+
+// decode reads an event. Its envelope repeats what the columns say, and is not
+// read twice where it looks as we write it.
+func decode(name string, at int64, text []byte) (e event.Event, err error) {
+	head := `{"type":"` + name + `","timestamp":` + strconv.FormatInt(at, 10) + `,"data":`
+	data, ok := bytes.CutPrefix(text, []byte(head))
+	if !ok || !bytes.HasSuffix(data, []byte("}")) {
+		err = json.Unmarshal(text, &e)
+		return e, err
+	}
+	e.At = event.Millis(at).Time()
+	e.Data, err = event.UnmarshalData(name, data[:len(data)-1])
+	return e, err
 }
 
 // seqOf returns the seq of the last event of one of the types, or 0.

@@ -81,13 +81,11 @@ func (db *DB) read(ctx context.Context) error {
 	if err := db.resolve(); err != nil {
 		return err
 	}
-	how := url.Values{"mode": {"ro"}}
-	db.r = pool(db.path, how, "query_only(1)")
+	db.r = db.readers("mode=ro")
 	err := db.inspect(ctx, db.r)
 	if s, ok := errors.AsType[*sqlite.Error](err); ok && s.Code()&0xff == sqliteCantOpen {
 		db.r.Close()
-		how.Set("immutable", "1")
-		db.r = pool(db.path, how, "query_only(1)")
+		db.r = db.readers("mode=ro&immutable=1")
 		err = db.inspect(ctx, db.r)
 	}
 	return err
@@ -272,8 +270,18 @@ func (db *DB) connect(ctx context.Context) error {
 		db.r = db.w // nobody else may open it
 		return nil
 	}
-	db.r = pool(db.path, url.Values{}, "query_only(1)")
+	db.r = db.readers("mode=rw")
 	return nil
+}
+
+// readers opens connections that cannot write. The mode is as in a URI.
+func (db *DB) readers(mode string) *sql.DB {
+	db.mode = mode
+	how, err := url.ParseQuery(mode)
+	if err != nil {
+		panic(err) // there are three
+	}
+	return pool(db.path, how, "query_only(1)")
 }
 
 // pool opens connections to path that all have the same pragmas.

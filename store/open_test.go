@@ -1,3 +1,5 @@
+//go:build unix
+
 package store
 
 import (
@@ -55,15 +57,6 @@ func TestClosedIsTidy(t *testing.T) {
 	if err := db.Rename(t.Context(), "s", "x"); !errors.Is(err, ErrClosed) {
 		t.Errorf("Rename() after Close = %v, want ErrClosed", err)
 	}
-}
-
-func glob(t testing.TB, pattern string) []string {
-	t.Helper()
-	names, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
 }
 
 // What is not ours is refused, and no byte of it changes.

@@ -48,6 +48,7 @@ type DB struct {
 	gate    *os.File // shared by everybody who has the database open
 	w       *sql.DB  // one connection, which writes
 	r       *sql.DB  // a few, which cannot
+	mode    string   // with which r was opened
 
 	mu     sync.Mutex
 	closed bool

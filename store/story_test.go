@@ -141,3 +141,12 @@ func TestWhatWasShownIsWhatIsRead(t *testing.T) {
 		t.Errorf("Session() = %+v", s)
 	}
 }
+
+func glob(t testing.TB, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
