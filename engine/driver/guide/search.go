@@ -33,6 +33,7 @@ const (
 	near    = 0.45 // of the best score, for a section to be related
 	covered = 0.5  // of what a question is about, for an answer to be one
 	quoted  = 0.4  // the same, where the question has a known one in it word by word
+	exact   = 10   // what it adds that a question is, to the word, a known one
 	alone   = 0.5  // the weight of a question by itself, beside that of it with what was asked before
 )
 
@@ -212,6 +213,9 @@ func (x index) resemble(p phrase, q asked) float64 {
 	}
 	sum := x.sum(p.terms)
 	share := sum / q.whole
+	if slices.Equal(q.words, p.words) {
+		return exact + sum
+	}
 	if inOrder {
 		share += 0.3 * float64(len(p.words)) / float64(len(q.words))
 	}
