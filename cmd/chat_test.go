@@ -308,7 +308,7 @@ func (w *window) rests() {
 		if now := len(w.written()); now != n {
 			n, since = now, time.Now()
 		}
-		return time.Since(since) > 400*time.Millisecond
+		return time.Since(since) > 250*time.Millisecond
 	})
 }
 
@@ -430,7 +430,8 @@ func TestChatLongAnswer(t *testing.T) {
 	w.leaves()
 }
 
-// The window is drawn larger and smaller while an answer comes.
+// The window is drawn larger and smaller while an answer comes. What was said
+// is all there, and what comes behind the storm is there once.
 func TestChatResized(t *testing.T) {
 	h := newHouse(t)
 	w := h.open(80, 24, nil, "-m", "openai/slow")
@@ -441,11 +442,52 @@ func TestChatResized(t *testing.T) {
 		w.resize(sizes[i%len(sizes)][0], sizes[i%len(sizes)][1])
 		time.Sleep(10 * time.Millisecond)
 	}
-	w.resize(200, 60)
+	w.resize(100, 30)
 	w.sees("word300.")
 	w.ready()
-	w.leaves()
-	if out, _, _ := h.run("session", "search", "word300"); !strings.Contains(out, "word300") {
-		t.Error("the answer is not kept")
+	w.rests()
+	all := w.letters()
+	for n := range 300 {
+		if word := fmt.Sprintf("word%d.", n+1); !strings.Contains(all, word) {
+			t.Errorf("%s is lost", word)
+		}
 	}
+	w.says("/model openai/echo")
+	w.sees("echo answers")
+	w.says("after the storm")
+	w.ready()
+	w.rests()
+	if n := strings.Count(w.letters(), "Yousaid:afterthestorm"); n != 1 {
+		t.Errorf("what was said after the storm is there %d times", n)
+	}
+	if t.Failed() {
+		t.Log(w.sheet.String())
+	}
+	w.leaves()
+}
+
+// A window that changes its size at rest shows everything once.
+func TestChatResizedAtRest(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/echo")
+	w.ready()
+	w.types("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omikron pi")
+	w.sees("omikron pi")
+	w.types(enter)
+	w.sees("You said:", "Ask anything")
+	w.types("half a thought that is long enough to need a second line in a smaller window")
+	w.sees("smaller window")
+	for _, size := range [][2]int{{60, 24}, {120, 30}, {30, 12}, {30, 40}, {200, 50}, {20, 12}, {80, 24}} {
+		w.rests()
+		before := len(w.written())
+		w.resize(size[0], size[1])
+		w.until(fmt.Sprint("everything once at ", size), func() bool {
+			all := w.letters()
+			return len(w.written()) > before && strings.Count(all, "Yousaid:alpha") == 1 && strings.Count(all, "omikronpi") == 2 &&
+				strings.Count(all, "halfathought") == 1 && strings.Count(all, "smallerwindow") == 1
+		})
+	}
+	w.types(ctrlC)
+	w.ready()
+	w.leaves()
 }

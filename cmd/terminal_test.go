@@ -95,7 +95,6 @@ func (h *house) environment(more []string) []string {
 	return append([]string{
 		"HOME=" + h.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "OPENAI_BASE_URL=" + h.url,
 		"TERM=xterm-256color", "COLORTERM=truecolor",
-		"XTERM_VERSION=XTerm(400)", // a terminal that does not wrap its lines anew, as the emulator does not
 		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
 	}, more...)
 }
@@ -127,6 +126,7 @@ type window struct {
 	emu    *vt.Emulator
 	parser *ansi.Parser
 	book   ledger
+	sheet  *sheet // shows the same
 	bytes  bytes.Buffer
 }
 
@@ -143,7 +143,7 @@ func (h *house) openProgram(cols, rows int, env []string, name string, args ...s
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &window{t: t, ptm: ptm, tty: tty, emu: vt.NewEmulator(cols, rows), parser: ansi.NewParser(), ended: make(chan struct{}), drained: make(chan struct{})}
+	w := &window{t: t, ptm: ptm, tty: tty, emu: vt.NewEmulator(cols, rows), sheet: newSheet(cols, rows), parser: ansi.NewParser(), ended: make(chan struct{}), drained: make(chan struct{})}
 	w.book.modes = map[int]bool{25: true, 7: true}
 	w.parser.SetHandler(w.book.handler())
 	size := &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}
@@ -184,6 +184,7 @@ func (w *window) show() {
 		for _, b := range buf[:n] {
 			w.parser.Advance(b)
 		}
+		w.sheet.write(buf[:n])
 		_, _ = w.emu.Write(buf[:n]) // only a closed one fails
 		w.mu.Unlock()
 		if err != nil {
@@ -270,7 +271,7 @@ func (w *window) until(what string, ok func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			w.t.Fatalf("waited in vain for %s; this is what there is:\n%s", what, w.all())
+			w.t.Fatalf("waited in vain for %s; this is what there is:\n%s\nand where lines wrap anew:\n%s", what, w.all(), w.paper())
 		}
 	}
 }
@@ -322,11 +323,25 @@ func (w *window) resize(cols, rows int) {
 			fmt.Fprintf(w.emu, "\x1b[%d;1H%s\x1b[%d;%dH", w.emu.Height(), strings.Repeat("\n", up), at.Y-up+1, at.X+1)
 		}
 		w.emu.Resize(cols, rows)
+		w.sheet.resize(cols, rows)
 		return true
 	})
 	if err := pty.Setsize(w.ptm, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// letters is what a terminal that wraps its lines anew holds, without spaces.
+func (w *window) letters() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sheet.letters()
+}
+
+func (w *window) paper() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sheet.String()
 }
 
 func (w *window) sinceStart() time.Duration { return time.Since(w.began).Round(time.Millisecond) }
