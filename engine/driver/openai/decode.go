@@ -107,7 +107,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 		return d.done(out), nil
 	}
 	if plain, ok := scan(f.Data); ok && d.begun {
-		return plain.say(out)
+		return d.plain(out, plain)
 	}
 	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
@@ -139,18 +139,31 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	return out, nil
 }
 
-// A plain chunk is of the kind that nearly all are: it says or thinks something
-// and no more.
-type plain struct{ text, thought string }
+// A plain chunk is of the kind that nearly all are: it says or thinks something,
+// or goes on with the input of a call, and no more.
+type plain struct {
+	text, thought string
 
-func (p plain) say(out []event.Stream) ([]event.Stream, error) {
+	index   int // of the call
+	input   string
+	writing bool
+}
+
+func (d *decoder) plain(out []event.Stream, p plain) ([]event.Stream, error) {
+	before := len(out)
 	if p.thought != "" {
 		out = append(out, event.ThinkingDelta{Text: p.thought})
 	}
 	if p.text != "" {
 		out = append(out, event.TextDelta{Text: p.text})
 	}
-	if p == (plain{}) {
+	if p.writing {
+		out = d.piece(out, &toolCall{Index: &p.index}, p.input)
+	}
+	if len(d.calls) > wire.MaxCalls {
+		return out, wire.TooManyCalls()
+	}
+	if len(out) == before && d.finish == "" && !p.writing {
 		return out, wire.Ping
 	}
 	return out, nil
@@ -220,11 +233,52 @@ func (p *plain) delta(s *wire.Scanner) {
 			}
 		case "role", "token_id", "channel":
 			s.Skip()
-		case "refusal", "tool_calls", "function_call":
+		case "tool_calls":
+			if !s.Null() {
+				p.calls(s)
+			}
+		case "refusal", "function_call":
 			notNull(s)
 		default:
 			s.Fail()
 		}
+	}
+}
+
+// calls reads a list of one call that goes on: it has an index, no id and no
+// name.
+func (p *plain) calls(s *wire.Scanner) {
+	indexed := false
+	for ok := s.EnterList(); ok; ok = s.Item() {
+		if p.writing {
+			s.Fail()
+		}
+		p.writing = true
+		for key, ok := s.Enter(); ok; key, ok = s.Field() {
+			switch string(key) {
+			case "index":
+				p.index, indexed = s.Int(), true
+			case "type":
+				s.Skip()
+			case "function":
+				p.function(s)
+			default:
+				s.Fail()
+			}
+		}
+	}
+	if !indexed {
+		s.Fail()
+	}
+}
+
+func (p *plain) function(s *wire.Scanner) {
+	for key, ok := s.Enter(); ok; key, ok = s.Field() {
+		if string(key) != "arguments" {
+			s.Fail()
+			return
+		}
+		p.input = s.String()
 	}
 }
 
@@ -366,6 +420,10 @@ func str(raw json.RawMessage) string {
 // write adds a piece to the call that it belongs to, and opens calls as soon as
 // their names are known.
 func (d *decoder) write(out []event.Stream, t *toolCall) []event.Stream {
+	return d.piece(out, t, arguments(t.Function.Arguments))
+}
+
+func (d *decoder) piece(out []event.Stream, t *toolCall, input string) []event.Stream {
 	c := d.find(t)
 	if c == nil {
 		c = &call{index: t.Index, id: t.ID}
@@ -374,7 +432,6 @@ func (d *decoder) write(out []event.Stream, t *toolCall) []event.Stream {
 	if c.id == "" {
 		c.id = t.ID
 	}
-	input := arguments(t.Function.Arguments)
 	if c.name == "" && t.Function.Name != "" {
 		c.name = t.Function.Name
 		out = d.open(out, c)
