@@ -20,6 +20,7 @@ import (
 // How far a live file may be behind the stream.
 const (
 	page   = 4096
+	roomy  = 16 * page              // how much room is made at a time
 	behind = 200 * time.Millisecond // leaves an fsync's time to the promised 250
 	unsafe = 10 * time.Second       // of what a power cut may take
 )
@@ -33,7 +34,8 @@ const (
 //
 // The first frame is the header. Pieces of text are gathered into one frame for
 // as long as they may be behind. The file is synced whenever a page of it is
-// full, just before the first byte of the next: so each page is written once.
+// full, just before the first byte of the next, and has its blocks before they
+// are needed: so each page is written once. Zeros at the end are no frame.
 type live struct {
 	path   string
 	head   liveHead
@@ -52,7 +54,8 @@ type live struct {
 
 	disk  sync.Mutex // of the file; taken before mu
 	file  *os.File
-	size  int64
+	size  int64     // of what is written
+	room  int64     // of the file; zeros follow what is written
 	dirty time.Time // when the oldest byte came that is not synced; zero where all are
 }
 
@@ -276,7 +279,7 @@ func (l *live) write(b []byte) error {
 		return nil
 	}
 	if l.file == nil {
-		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND, 0o600)
+		f, err := os.OpenFile(l.path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return err
 		}
@@ -302,7 +305,11 @@ func (l *live) append(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	n, err := l.file.Write(b)
+	if l.size+int64(len(b)) > l.room {
+		l.room = l.size + int64(len(b)) + roomy
+		reserve(l.file, l.room)
+	}
+	n, err := l.file.WriteAt(b, l.size)
 	l.size += int64(n)
 	if l.dirty.IsZero() {
 		l.dirty = time.Now()

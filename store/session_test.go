@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -347,5 +348,29 @@ func TestOneWriterForASession(t *testing.T) {
 	tell(t, other, "s", "u2", "now I", hello("m2", "may")...)
 	if log, err := db.Events(t.Context(), "s"); err != nil || len(log) != 8 {
 		t.Errorf("%d events, %v; want 8", len(log), err)
+	}
+}
+
+// On a network file system there is no shared memory: one process, a journal.
+func TestOnANetwork(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db, err := Open(t.Context(), path, Options{Network: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	begin(t, db, "s")
+	shown := tell(t, db, "s", "u", "hi", hello("m", "hello")...)
+	if left := glob(t, path+"-shm"); len(left) > 0 {
+		t.Errorf("%v is there", left)
+	}
+	if log, err := db.Events(t.Context(), "s"); err != nil || wire(t, log) != wire(t, kept(shown)) {
+		t.Errorf("Events() = %s, %v", wire(t, log), err)
+	}
+	if problems, err := db.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("Check() = %v, %v", problems, err)
+	}
+	if err := db.Backup(t.Context(), filepath.Join(t.TempDir(), "copy.db")); err != nil {
+		t.Error(err)
 	}
 }
