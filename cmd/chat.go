@@ -35,7 +35,7 @@ func chat(ctx context.Context, w *world, o options) error {
 			opened, err := d.enter(ctx)
 			return d, opened, err
 		},
-		Prompt: o.prompt, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
+		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
 		Keys: c.Bindings, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,
 	})
 	if err == nil && r.Said {

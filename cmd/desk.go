@@ -259,11 +259,6 @@ func (d *desk) Delete(ctx context.Context, id event.SessionID) error {
 	if err != nil {
 		return d.say(err)
 	}
-	release, err := db.Lock(ctx, id)
-	if err != nil {
-		return d.say(err)
-	}
-	defer release()
 	return d.say(db.Delete(ctx, id))
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"agentx/config"
 	"agentx/engine"
+	"agentx/engine/driver"
 	"agentx/engine/event"
 	"agentx/store"
 	"agentx/tui/text"
@@ -86,6 +87,9 @@ func codeOf(err error) int {
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return codeSignal + int(syscall.SIGPIPE)
+	}
+	if errors.Is(err, driver.ErrSteps) {
+		return codeLimit
 	}
 	if f, ok := errors.AsType[*engine.Fault](err); ok {
 		return codeOfFault(f.Code)

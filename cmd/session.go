@@ -325,7 +325,8 @@ func sessionRemove(w *world) *cobra.Command {
 	return c
 }
 
-// remove deletes a session that no other process is using, after asking.
+// remove deletes a session after asking. The store refuses one that another
+// process is using.
 func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes bool) error {
 	if !yes {
 		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %d messages for good?", shortID(s.ID), text.Line(s.Title), s.Messages))
@@ -333,11 +334,6 @@ func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes b
 			return err
 		}
 	}
-	release, err := db.Lock(ctx, s.ID)
-	if err != nil {
-		return err
-	}
-	defer release()
 	return db.Delete(ctx, s.ID)
 }
 
