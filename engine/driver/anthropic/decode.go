@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 
@@ -92,7 +91,7 @@ type usage struct {
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
 	if !d.frame.scan(f.Data) {
 		d.frame = frame{}
-		if err := json.Unmarshal(f.Data, &d.frame); err != nil && !mistyped(err) {
+		if err := json.Unmarshal(f.Data, &d.frame); err != nil && !wire.Mistyped(err) {
 			return out, err
 		}
 	}
@@ -173,13 +172,6 @@ func (f *frame) scanDelta(s *wire.Scanner) {
 			s.Fail()
 		}
 	}
-}
-
-// mistyped reports whether err is about a field that has another type than it
-// should. The others have been decoded.
-func mistyped(err error) bool {
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
 }
 
 // End has nothing to say: only the provider can say that the message is whole.

@@ -133,7 +133,7 @@ func part(p event.Part) (content, bool) {
 		}
 		return content{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, p.Signature != ""
 	case event.ToolCall:
-		return content{Type: "tool_use", ID: p.ID, Name: toolName(p.Name), Input: object(p.Input)}, true
+		return content{Type: "tool_use", ID: p.ID, Name: wire.ToolName(p.Name), Input: object(p.Input)}, true
 	case event.ToolReturn:
 		return content{Type: "tool_result", ToolUseID: p.ID, Content: returned(p.Output), IsError: p.Output.Failed()}, true
 	case event.Image:
@@ -154,21 +154,6 @@ func object(input json.RawMessage) json.RawMessage {
 		return input
 	}
 	return json.RawMessage(`{"value":` + s + `}`)
-}
-
-// toolName is a name that is accepted: models have been known to invent some
-// that are not, and to forget them.
-func toolName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name == "" {
-		return "unknown"
-	}
-	return name[:min(len(name), 64)]
 }
 
 func returned(o event.Output) []content {

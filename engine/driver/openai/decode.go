@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -111,7 +110,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	}
 	clear(d.chunk.Choices)
 	d.chunk = chunk{Choices: d.chunk.Choices[:0]}
-	if err := json.Unmarshal(f.Data, &d.chunk); err != nil && !mistyped(err) {
+	if err := json.Unmarshal(f.Data, &d.chunk); err != nil && !wire.Mistyped(err) {
 		return out, err
 	}
 	c := &d.chunk
@@ -282,13 +281,6 @@ func (p *plain) function(s *wire.Scanner) {
 	}
 }
 
-// mistyped reports whether err is about a field that has another type than it
-// should. The others have been decoded.
-func mistyped(err error) bool {
-	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	return ok
-}
-
 // done ends the message, also where the server never said why.
 func (d *decoder) done(out []event.Stream) []event.Stream {
 	if !d.begun {
@@ -375,7 +367,7 @@ func content(out []event.Stream, raw json.RawMessage) []event.Stream {
 		Text     string
 		Thinking json.RawMessage
 	}
-	if err := json.Unmarshal(raw, &pieces); err != nil && !mistyped(err) {
+	if err := json.Unmarshal(raw, &pieces); err != nil && !wire.Mistyped(err) {
 		return out
 	}
 	for _, p := range pieces {
@@ -395,7 +387,7 @@ func thought(raw json.RawMessage) string {
 		return s
 	}
 	var pieces []struct{ Text string }
-	if err := json.Unmarshal(raw, &pieces); err != nil && !mistyped(err) {
+	if err := json.Unmarshal(raw, &pieces); err != nil && !wire.Mistyped(err) {
 		return ""
 	}
 	s := ""

@@ -43,6 +43,7 @@ type function struct {
 type message struct {
 	Role       string `json:"role"`
 	Content    any    `json:"content"`
+	Thoughts   string `json:"reasoning_content,omitempty"`
 	ToolCalls  []used `json:"tool_calls,omitempty"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
@@ -72,10 +73,10 @@ type document struct {
 	Data string `json:"file_data"`
 }
 
-// encode returns the body of a request. OpenAI's own server has a name of its
-// own for the limit of an answer.
-func encode(req engine.Request, maxTokens int, official bool) ([]byte, error) {
-	turns := wire.Turns(req.Messages(), func(string) bool { return false })
+// encode returns the body of a request to d.
+func encode(req engine.Request, d Driver) ([]byte, error) {
+	remembers := d.remembers()
+	turns := wire.Turns(req.Messages(), func(string) bool { return remembers })
 	if len(turns) == 0 {
 		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
 	}
@@ -84,13 +85,14 @@ func encode(req engine.Request, maxTokens int, official bool) ([]byte, error) {
 		Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
 		Temperature: req.Options.Temperature, Effort: req.Options.Effort,
 	}
+	limit := d.MaxTokens
 	if req.Options.MaxTokens > 0 {
-		maxTokens = req.Options.MaxTokens
+		limit = req.Options.MaxTokens
 	}
-	if official {
-		r.MaxCompletion = maxTokens
+	if d.official() {
+		r.MaxCompletion = limit
 	} else {
-		r.MaxTokens = maxTokens
+		r.MaxTokens = limit
 	}
 	return wire.JSON(r)
 }
@@ -113,15 +115,21 @@ func messages(system string, turns []wire.Turn) []message {
 func assistant(parts []event.Part) message {
 	m := message{Role: "assistant"}
 	var said []string
+	thought := ""
 	for _, p := range parts {
 		switch p := p.(type) {
 		case event.Text:
 			said = append(said, p.Text)
+		case event.Thinking:
+			thought += p.Text
 		case event.ToolCall:
 			u := used{ID: p.ID, Type: "function"}
-			u.Function.Name, u.Function.Arguments = toolName(p.Name), written(p)
+			u.Function.Name, u.Function.Arguments = wire.ToolName(p.Name), written(p)
 			m.ToolCalls = append(m.ToolCalls, u)
 		}
+	}
+	if len(m.ToolCalls) > 0 {
+		m.Thoughts = thought
 	}
 	if len(said) > 0 {
 		m.Content = strings.Join(said, "")
@@ -136,21 +144,6 @@ func written(c event.ToolCall) string {
 		return "{}"
 	}
 	return string(c.Input)
-}
-
-// toolName is a name that is accepted: models have been known to invent some
-// that are not, and to forget them.
-func toolName(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name == "" {
-		return "unknown"
-	}
-	return name[:min(len(name), 64)]
 }
 
 // user is what the user says, behind the results of tools. A result can only be

@@ -56,7 +56,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, 0, false)
+			body, err := encode(req, Driver{BaseURL: "http://localhost/v1"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +101,7 @@ func TestLimitHasTwoNames(t *testing.T) {
 		"http://127.0.0.1:11434/v1":             "max_tokens",
 		"https://api.openai.com.evil.example":   "max_tokens",
 	} {
-		body, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: 7}}, 0, Driver{BaseURL: base}.official())
+		body, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: 7}}, Driver{BaseURL: base})
 		var sent map[string]any
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatal(err)
@@ -114,8 +114,29 @@ func TestLimitHasTwoNames(t *testing.T) {
 
 // TestNothingToSay refuses to ask without a question.
 func TestNothingToSay(t *testing.T) {
-	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, 0, false)
+	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, Driver{})
 	if f := engine.FaultOf(err); f.Code != event.CodeInvalidRequest {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestThoughtsGoBack only to those who want them, and only with calls.
+func TestThoughtsGoBack(t *testing.T) {
+	req := engine.Request{History: []event.Message{
+		question("x"), event.AssistantMessage{ID: "n", Content: event.Parts{event.Thinking{Text: "first"}, event.Text{Text: "a"}}},
+		question("y"), says(event.ToolUse, event.Thinking{Text: "hm"}, calls("a", "t", `{}`)), result("a", event.Output{Text: "1"}),
+	}}
+	for base, want := range map[string]string{"https://api.deepseek.com": "hm", "https://api.groq.com/openai/v1": "", "https://notdeepseek.com": ""} {
+		body, err := encode(req, Driver{BaseURL: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent struct{ Messages []message }
+		if err := json.Unmarshal(body, &sent); err != nil {
+			t.Fatal(err)
+		}
+		if got := sent.Messages; len(got) != 5 || got[1].Thoughts != "" || got[3].Thoughts != want {
+			t.Errorf("%s: %s", base, body)
+		}
 	}
 }

@@ -24,7 +24,8 @@ type Driver struct {
 	Headers   http.Header  // sent with every request; they win
 	Client    *wire.Client // nil is one for each request
 
-	MaxTokens int // of an answer whose request does not say; 0 leaves it to the server
+	MaxTokens int  // of an answer whose request does not say; 0 leaves it to the server
+	Thoughts  bool // go back with the calls that came of them; DeepSeek and Moonshot want it, and get it anyway
 }
 
 // Name says who answers.
@@ -63,12 +64,18 @@ func (d Driver) official() bool {
 	return host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
 }
 
+// remembers reports whether the server wants to be told what was thought.
+func (d Driver) remembers() bool {
+	host := "." + strings.ToLower(d.host())
+	return d.Thoughts || strings.HasSuffix(host, ".deepseek.com") || strings.HasSuffix(host, ".moonshot.ai") || strings.HasSuffix(host, ".moonshot.cn")
+}
+
 // Receive asks for one message and yields it as it comes.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	return func(yield func(event.Stream, error) bool) {
 		call, err := d.call(ctx, "/chat/completions")
 		if err == nil {
-			call.Body, err = encode(req, d.MaxTokens, d.official())
+			call.Body, err = encode(req, d)
 		}
 		if err != nil {
 			if ctx.Err() == nil {

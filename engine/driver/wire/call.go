@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -59,4 +60,11 @@ func JSON(v any) ([]byte, error) {
 // Unreadable says to a model that there is a file which it cannot be shown.
 func Unreadable(f event.File) string {
 	return fmt.Sprintf("[The file %q of type %s and %d bytes cannot be shown.]", f.Filename, f.MediaType, len(f.Data))
+}
+
+// Mistyped reports whether err says that a field of some JSON has another type
+// than it should. All the others have been decoded.
+func Mistyped(err error) bool {
+	_, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	return ok
 }

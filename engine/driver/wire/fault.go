@@ -76,6 +76,10 @@ func problemIn(m map[string]json.RawMessage) Problem {
 	if p.Message == "" {
 		p.Message = or(kind, code)
 	}
+	var behind struct{ Raw string } // what the provider behind a gateway said
+	if json.Unmarshal(m["metadata"], &behind) == nil && behind.Raw != "" {
+		p.Message += ": " + behind.Raw
+	}
 	return p
 }
 
@@ -143,6 +147,7 @@ func CodeOf(status int, p Problem) event.ErrorCode {
 	return event.CodeServer
 }
 
+// named is the code of what the provider names, if that is known.
 func named(p Problem) event.ErrorCode {
 	text := strings.ToLower(p.Message)
 	for _, name := range []string{strings.ToLower(p.Code), strings.ToLower(p.Kind)} {
@@ -176,16 +181,6 @@ func named(p Problem) event.ErrorCode {
 		return event.CodeQuota
 	case overflows(text):
 		return event.CodeContextOverflow
-	}
-	switch p.Kind {
-	case "server_error", "api_error", "internal_server_error":
-		if p.Status == 0 {
-			return "" // the status knows better, and without one it is the server's
-		}
-	case "invalid_request_error":
-		if p.Status == 0 && p.Code != "401" {
-			return ""
-		}
 	}
 	return ""
 }

@@ -160,19 +160,28 @@ type Names map[string]bool
 // Unique returns id in the alphabet that every provider accepts, changed as
 // little as it takes to be given for the first time.
 func (n Names) Unique(id string) string {
-	clean := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '_'
-	}, id)
-	clean = or(clean[:min(len(clean), 56)], "call")
+	clean := or(word(id, 56), "call")
 	name := clean
 	for i := 2; n[name]; i++ {
 		name = fmt.Sprintf("%s_%d", clean, i)
 	}
 	n[name] = true
 	return name
+}
+
+// ToolName is a name of a tool that every provider accepts: models have been
+// known to invent some that none does, and to forget them.
+func ToolName(name string) string { return or(word(name, 64), "unknown") }
+
+// word is s in letters, digits, _ and -, and not longer than n.
+func word(s string, n int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
+	return s[:min(len(s), n)]
 }
 
 // MaxCalls is how many tools one message may call. None has been seen to call a

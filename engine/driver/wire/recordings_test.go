@@ -1,4 +1,4 @@
-package anthropic
+package wire_test
 
 import (
 	"bytes"
@@ -27,13 +27,11 @@ type recording struct {
 	API      string
 	Status   int
 	Headers  map[string]string
-	SDK      string `json:"sdk_check"`
 	Expected struct {
 		Text, Thinking, Refusal string
 		ToolCalls               []asked `json:"tool_calls"`
 		StopReason              *string `json:"stop_reason"`
 		Usage                   map[string]json.RawMessage
-		Terminated              bool
 		Errors                  []struct{ Message string }
 	}
 	body []byte
@@ -46,14 +44,16 @@ type asked struct {
 
 // exempt are recordings that cannot be compared with what is expected, and why.
 var exempt = map[string]string{
-	"anthropic-sdk-fixture/fixtures-incomplete-partial-json-response.sse":        "the input breaks off: see TestBrokenInput",
+	"groq/tool-use-failed-error-streaming-with-text.sse":                         "ends with an error: see TestRecordedRefusals",
+	"groq/tool-use-failed-error-streaming.sse":                                   "ends with an error: see TestRecordedRefusals",
+	"anthropic-sdk-fixture/fixtures-incomplete-partial-json-response.sse":        "the input breaks off: see its fixture",
 	"anthropic-sdk-fixture/fixtures-refusal-response.sse":                        "has no text; we show the provider's explanation",
 	"vercel-anthropic/fixtures-anthropic-programmatic-tool-calling.1.chunks.sse": "several answers in one file",
 	"vercel-anthropic/fixtures-anthropic-tool-search-bm25.1.chunks.sse":          "several answers in one file",
-	"vercel-anthropic/fixtures-spliced-message-start.chunks.sse":                 "two messages, the first broken off: see TestSplice",
+	"vercel-anthropic/fixtures-spliced-message-start.chunks.sse":                 "two messages, the first broken off: see its fixture",
 }
 
-func recordings(t *testing.T, api string) []recording {
+func recordings(t *testing.T) []recording {
 	dir := os.Getenv("AGENTX_RECORDINGS")
 	if dir == "" {
 		t.Skip("AGENTX_RECORDINGS names no directory of recordings")
@@ -68,7 +68,7 @@ func recordings(t *testing.T, api string) []recording {
 	}
 	var all []recording
 	for _, r := range manifest.Entries {
-		if r.API != api {
+		if r.API != "chat" && r.API != "anthropic" {
 			continue
 		}
 		if r.body, err = os.ReadFile(filepath.Join(dir, r.File)); err != nil {
@@ -114,53 +114,20 @@ func shapes(body []byte) map[string]func() io.Reader {
 	}
 }
 
-// conversation is what the engine makes of an answer.
-type conversation struct {
-	message *event.AssistantMessage
-	stop    event.StopReason
-	turn    event.TurnResponse
-	retries int
-	err     error
-}
-
-func converse(t *testing.T, d engine.Driver, model string) conversation {
-	t.Helper()
-	var c conversation
-	e := engine.Engine{Driver: d}
-	req := engine.Request{Model: model, Message: event.UserMessage{ID: "u1", Content: event.Say("go")}}
-	for ev, err := range e.Events(context.Background(), req) {
-		if err != nil {
-			if c.stop != event.ToolUse { // nobody is there to run the tools: then the turn cannot go on
-				c.err = err
-			}
-			break
-		}
-		switch data := ev.Data.(type) {
-		case event.MessageStop:
-			c.stop = data.StopReason
-		case event.AssistantMessage:
-			if c.message != nil {
-				t.Errorf("a second message: %v", data)
-			}
-			c.message = &data
-		case event.TurnResponse:
-			c.turn = data
-		case event.Retrying:
-			c.retries++
+// answered has the engine answer with the recording.
+func (r recording) answered(body func() io.Reader) outcome {
+	for _, d := range dialects {
+		if d.name == r.API {
+			c := &wire.Client{Transport: served{r.Status, r.Headers, body}, Attempts: 1}
+			return ask(context.Background(), d.driver("http://localhost/v1", c), engine.Request{})
 		}
 	}
-	return c
-}
-
-func (r recording) driver(body func() io.Reader) Driver {
-	return Driver{BaseURL: "http://127.0.0.1:9/v1", Client: &wire.Client{
-		Transport: served{r.Status, r.Headers, body}, Attempts: 1,
-	}}
+	panic("no dialect " + r.API)
 }
 
 func TestRecordings(t *testing.T) {
 	decoded := 0
-	for _, r := range recordings(t, "anthropic") {
+	for _, r := range recordings(t) {
 		if r.Status != http.StatusOK {
 			continue
 		}
@@ -170,14 +137,14 @@ func TestRecordings(t *testing.T) {
 		}
 		decoded++
 		for name, body := range shapes(r.body) {
-			t.Run(r.File+"/"+name, func(t *testing.T) { r.check(t, converse(t, r.driver(body), "asked")) })
+			t.Run(r.File+"/"+name, func(t *testing.T) { r.check(t, r.answered(body)) })
 		}
 	}
 	t.Logf("%d recordings in %d shapes", decoded, len(shapes(nil)))
 }
 
-func (r recording) check(t *testing.T, c conversation) {
-	if c.err != nil {
+func (r recording) check(t *testing.T, c outcome) {
+	if c.err != nil && c.stop != event.ToolUse { // nobody runs the tools: then the turn cannot go on
 		t.Fatal(c.err)
 	}
 	var got event.Parts
@@ -200,11 +167,15 @@ func (r recording) check(t *testing.T, c conversation) {
 			t.Errorf("call %d: %s(%s), want %s(%s)", i, call.Name, call.Input, w.Name, w.Arguments)
 		}
 	}
+	wantStop, wantUsage := chatStop, chatUsage
+	if r.API == "anthropic" {
+		wantStop, wantUsage = messagesStop, messagesUsage
+	}
 	if stop := wantStop(r); c.stop != stop {
 		t.Errorf("stop reason %q, want %q", c.stop, stop)
 	}
-	if usage := wantUsage(t, want.Usage); c.turn.Usage != usage {
-		t.Errorf("usage: %s", cmp.Diff(usage, c.turn.Usage))
+	if usage := wantUsage(t, want.Usage); c.usage != usage {
+		t.Errorf("usage: %s", cmp.Diff(usage, c.usage))
 	}
 }
 
@@ -222,14 +193,59 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return cmp.Equal(x, y)
 }
 
-func wantStop(r recording) event.StopReason {
+func chatStop(r recording) event.StopReason {
+	switch {
+	case len(r.Expected.ToolCalls) > 0:
+		return event.ToolUse
+	case r.Expected.Refusal != "":
+		return event.Refusal
+	case r.Expected.StopReason != nil && *r.Expected.StopReason == "length":
+		return event.MaxTokens
+	case r.Expected.StopReason != nil && *r.Expected.StopReason == "content_filter":
+		return event.ContentFilter
+	}
+	return event.EndTurn
+}
+
+// chatUsage reads the provider's count as people would: what is cached is not
+// fresh input, and thoughts are output, even where they were counted apart.
+func chatUsage(t *testing.T, m map[string]json.RawMessage) event.Usage {
+	number := func(path ...string) int64 {
+		at := m
+		for _, p := range path[:len(path)-1] {
+			var inner map[string]json.RawMessage
+			if json.Unmarshal(at[p], &inner) != nil {
+				return 0
+			}
+			at = inner
+		}
+		var n int64
+		if raw, ok := at[path[len(path)-1]]; ok {
+			_ = json.Unmarshal(raw, &n)
+		}
+		return n
+	}
+	read := max(number("prompt_tokens_details", "cached_tokens"), number("cached_tokens"), number("prompt_cache_hit_tokens"))
+	write := max(number("prompt_tokens_details", "cache_write_tokens"), number("cache_creation_input_tokens"))
+	u := event.Usage{
+		InputTokens: number("prompt_tokens") - read - write, OutputTokens: number("completion_tokens"),
+		CacheReadTokens: read, CacheWriteTokens: write, ReasoningTokens: number("completion_tokens_details", "reasoning_tokens"),
+	}
+	u.InputTokens = max(0, u.InputTokens)
+	if apart := number("total_tokens") - number("prompt_tokens") - number("completion_tokens"); apart == u.ReasoningTokens || u.ReasoningTokens > u.OutputTokens {
+		u.OutputTokens += u.ReasoningTokens
+	}
+	return u
+}
+
+func messagesStop(r recording) event.StopReason {
 	if r.Expected.StopReason == nil {
 		return event.EndTurn
 	}
 	return event.StopReason(*r.Expected.StopReason)
 }
 
-func wantUsage(t *testing.T, m map[string]json.RawMessage) event.Usage {
+func messagesUsage(t *testing.T, m map[string]json.RawMessage) event.Usage {
 	number := func(raw json.RawMessage) (n int64) {
 		if len(raw) > 0 {
 			if err := json.Unmarshal(raw, &n); err != nil {
@@ -247,15 +263,15 @@ func wantUsage(t *testing.T, m map[string]json.RawMessage) event.Usage {
 	}
 }
 
-// TestRefusals checks that each recorded refusal says what the server said, and
+// TestRecordedRefusals checks that each recorded refusal says what the server said, and
 // that none is mistaken for an answer.
-func TestRefusals(t *testing.T) {
-	for _, r := range recordings(t, "anthropic") {
+func TestRecordedRefusals(t *testing.T) {
+	for _, r := range recordings(t) {
 		if r.Status == http.StatusOK && len(r.Expected.Errors) == 0 {
 			continue
 		}
 		t.Run(r.File, func(t *testing.T) {
-			c := converse(t, r.driver(shapes(r.body)["whole"]), "asked")
+			c := r.answered(shapes(r.body)["whole"])
 			if c.err == nil {
 				t.Fatal("no error")
 			}
