@@ -47,10 +47,6 @@ func remote(path string) bool {
 	return false
 }
 
-// datasync brings the bytes of f to the disk, and of its inode what is needed
-// to find them.
-func datasync(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
-
 // reserve gives f blocks up to size, if the file system can: to sync what is
 // written then does not write its last page twice. Without it all works too.
 func reserve(f *os.File, size int64) { _ = unix.Fallocate(int(f.Fd()), 0, 0, size) }

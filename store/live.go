@@ -56,6 +56,7 @@ type live struct {
 	file  *os.File
 	size  int64     // of what is written
 	room  int64     // of the file; zeros follow what is written
+	named bool      // its name is on the disk
 	dirty time.Time // when the oldest byte came that is not synced; zero where all are
 }
 
@@ -319,16 +320,18 @@ func (l *live) append(b []byte) error {
 
 // sync brings the file to the disk, and the first time its name too.
 func (l *live) sync() error {
-	first := l.size <= page || l.dirty.IsZero()
-	if err := datasync(l.file); err != nil {
+	// Not fdatasync: it leaves the inode dirty, and half a minute later the kernel
+	// would begin to write every page before it is full.
+	if err := l.file.Sync(); err != nil {
 		l.tell(err)
 		return kind{ErrIO, err}
 	}
 	l.dirty = time.Time{}
-	if first {
-		return persist(filepath.Dir(l.path))
+	if l.named {
+		return nil
 	}
-	return nil
+	l.named = true
+	return persist(filepath.Dir(l.path))
 }
 
 // drop removes the file: the answer is in the log.
