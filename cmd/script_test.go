@@ -126,7 +126,7 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		}
 	case "slow":
 		for n := range 300 {
-			say(fmt.Sprintf("word%d. ", n+1))
+			say(fmt.Sprintf("word%d. ", n+1) + strings.Repeat("\n\n", (n+1)%10/9))
 			time.Sleep(3 * time.Millisecond)
 		}
 	case "history":

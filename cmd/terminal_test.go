@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -209,6 +210,7 @@ const (
 	up       = "\x1b[A"
 	ctrlC    = "\x03"
 	ctrlD    = "\x04"
+	ctrlG    = "\x07"
 	ctrlU    = "\x15"
 	ctrlZ    = "\x1a"
 )
@@ -336,6 +338,16 @@ func (w *window) letters() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.sheet.letters()
+}
+
+// ledger is a copy of what was kept of the stream so far.
+func (w *window) ledger() ledger {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.book
+	l.csi, l.control = maps.Clone(l.csi), maps.Clone(l.control)
+	l.strings, l.colours = slices.Clone(l.strings), slices.Clone(l.colours)
+	return l
 }
 
 func (w *window) paper() string {
