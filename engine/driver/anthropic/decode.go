@@ -112,7 +112,9 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	case "message_start":
 		return d.start(out), nil
 	case "message_delta":
-		return d.change(d.begin(out)), nil
+		out = d.begin(out)
+		d.change()
+		return out, nil
 	case "message_stop":
 		return d.finish(d.begin(out)), nil
 	case "ping":
@@ -184,6 +186,7 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	if d.begun && (m.ID == d.id || !d.spoke && !d.called) {
 		return out
 	}
+	out = d.Count(out)
 	d.begun, d.id = true, m.ID
 	d.spoke, d.called = false, false
 	d.usage, d.lost = event.Usage{}, false
@@ -191,8 +194,8 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	if m.Model == "" {
 		m.Model = d.model
 	}
-	out = append(out, event.MessageStart{MessageID: wire.MessageID(m.ID), Model: m.Model})
-	return d.count(out, m.Usage)
+	d.tally(m.Usage)
+	return append(out, event.MessageStart{MessageID: wire.MessageID(m.ID), Model: m.Model})
 }
 
 // begin stands in for a start that did not come.
@@ -284,7 +287,7 @@ func (d *decoder) close(out []event.Stream, index int) []event.Stream {
 }
 
 // change notes why the message will stop, and what it took.
-func (d *decoder) change(out []event.Stream) []event.Stream {
+func (d *decoder) change() {
 	delta := &d.frame.Delta
 	if delta.StopReason != "" {
 		d.stop = delta.StopReason
@@ -293,28 +296,28 @@ func (d *decoder) change(out []event.Stream) []event.Stream {
 	if delta.StopDetails != nil {
 		d.excuse = delta.StopDetails.Explanation
 	}
-	return d.count(out, d.frame.Usage)
+	d.tally(d.frame.Usage)
 }
 
-// count yields what u has more than what was counted before: the provider
-// repeats totals, and leaves out what has not changed. Where it counts what
-// cannot be, all that was counted is taken back: then nobody knows.
-func (d *decoder) count(out []event.Stream, u *usage) []event.Stream {
+// tally takes over a count: the provider repeats totals, and leaves out what
+// has not changed. Where it counts what cannot be, nobody knows what it took.
+func (d *decoder) tally(u *usage) {
 	if u == nil || d.lost {
-		return out
+		return
 	}
-	now := d.usage
+	now := &d.usage
 	d.lost = !(take(&now.InputTokens, u.Input) && take(&now.OutputTokens, u.Output) && take(&now.ReasoningTokens, u.Details.Thinking) &&
 		take(&now.CacheReadTokens, u.CacheRead) && take(&now.CacheWriteTokens, u.CacheWrite))
-	if d.lost {
-		now = event.Usage{}
-	}
-	fresh := now.Sub(d.usage)
-	d.usage = now
-	if fresh == (event.Usage{}) {
+}
+
+// Count yields the total, once: it has been seen to become less.
+func (d *decoder) Count(out []event.Stream) []event.Stream {
+	u := d.usage
+	d.usage = event.Usage{}
+	if d.lost || u == (event.Usage{}) {
 		return out
 	}
-	return append(out, event.MessageDelta{Usage: fresh})
+	return append(out, event.MessageDelta{Usage: u})
 }
 
 // take sets count to n, if there is one, and reports whether n can be a number
@@ -340,7 +343,7 @@ func (d *decoder) finish(out []event.Stream) []event.Stream {
 	case stop.StopReason == event.Refusal && !d.spoke:
 		out = d.text(out, d.excuse)
 	}
-	return append(out, stop)
+	return append(d.Count(out), stop)
 }
 
 func stopReason(s string) event.StopReason {

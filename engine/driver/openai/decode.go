@@ -22,7 +22,6 @@ type decoder struct {
 	calls   []*call
 	ids     wire.Names
 	usage   event.Usage // the newest total
-	counted event.Usage // what of it has been yielded
 	finish  string
 	refused bool
 }
@@ -116,7 +115,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	c := &d.chunk
 	if len(c.Error) > 0 && string(c.Error) != "null" || string(f.Name) == "error" {
 		p, _ := wire.ParseProblem(f.Data)
-		return d.count(out), wire.Told(d.call.FaultFrom(0, p))
+		return out, wire.Told(d.call.FaultFrom(0, p))
 	}
 	d.total(c.Usage)
 	if c.Groq != nil {
@@ -284,7 +283,7 @@ func (p *plain) function(s *wire.Scanner) {
 // done ends the message, also where the server never said why.
 func (d *decoder) done(out []event.Stream) []event.Stream {
 	if !d.begun {
-		return d.count(out)
+		return out
 	}
 	if d.finish == "" {
 		d.finish = "stop"
@@ -296,7 +295,7 @@ func (d *decoder) done(out []event.Stream) []event.Stream {
 // message stopped.
 func (d *decoder) End(out []event.Stream) []event.Stream {
 	if d.finish == "" {
-		return d.count(out)
+		return out
 	}
 	return d.stop(out)
 }
@@ -496,6 +495,7 @@ func (d *decoder) total(u *usage) {
 	prompt, ok1 := tokens(u.Prompt)
 	completion, ok2 := tokens(u.Completion)
 	if !ok1 || !ok2 {
+		d.usage = event.Usage{} // then nobody knows
 		return
 	}
 	read := first(u.In.Cached, u.Cached, u.CacheHit)
@@ -528,13 +528,14 @@ func tokens(n *int64) (int64, bool) {
 	return *n, *n >= 0 && *n <= 1_000_000_000
 }
 
-func (d *decoder) count(out []event.Stream) []event.Stream {
-	fresh := d.usage.Sub(d.counted)
-	if fresh == (event.Usage{}) {
+// Count yields the total, once: there are servers that count downwards.
+func (d *decoder) Count(out []event.Stream) []event.Stream {
+	u := d.usage
+	d.usage = event.Usage{}
+	if u == (event.Usage{}) {
 		return out
 	}
-	d.counted = d.usage
-	return append(out, event.MessageDelta{Usage: fresh})
+	return append(out, event.MessageDelta{Usage: u})
 }
 
 // stop closes the calls, counts, and ends the message.
@@ -548,7 +549,7 @@ func (d *decoder) stop(out []event.Stream) []event.Stream {
 		}
 		out = append(out, event.ToolUseStop{ToolCallID: c.given})
 	}
-	return append(d.count(out), event.MessageStop{StopReason: d.reason()})
+	return append(d.Count(out), event.MessageStop{StopReason: d.reason()})
 }
 
 // reason maps what the server says. Some say stop where they mean a tool.

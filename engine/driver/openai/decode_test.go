@@ -22,7 +22,7 @@ func decodeAll(stream []byte, model string) (all []event.Stream, err error) {
 	for {
 		f, err := r.Next()
 		if err == io.EOF {
-			return d.End(all), nil
+			return d.Count(d.End(all)), nil
 		}
 		if err != nil {
 			return all, err

@@ -409,6 +409,9 @@ func TestLeaving(t *testing.T) {
 				if name == "mid-stream" && (o.message == nil || o.message.Content.Text() != said(3) || o.message.StopReason != event.StopInterrupted) {
 					t.Errorf("message %+v", o.message)
 				}
+				if name == "mid-stream" && d.name == "anthropic" && o.usage.InputTokens != 7 {
+					t.Errorf("usage %+v: what was stopped has its price too", o.usage)
+				}
 				select {
 				case <-p.gone:
 				case <-time.After(2 * time.Second):
@@ -459,6 +462,7 @@ func TestConnectionServesAgain(t *testing.T) {
 			from[r.RemoteAddr] = true
 			mu.Unlock()
 			stream(d.whole())(w, r, n)
+			time.Sleep(10 * time.Millisecond) // the end comes by itself
 		})
 		c := quick(t, nil)
 		for range 5 {
@@ -512,6 +516,17 @@ func TestManyCalls(t *testing.T) {
 		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "500 tools") {
 			t.Errorf("%s: %+v", d.name, o.fault)
 		}
+	}
+}
+
+// TestThoughtsAreFree lets a model think longer than it may answer.
+func TestThoughtsAreFree(t *testing.T) {
+	d := dialects[0]
+	thought := sse("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"`+strings.Repeat("hm ", 1000)+`"}}`)
+	c := &wire.Client{Transport: answer{d.start + strings.Repeat(thought, 100) + d.pieces(20) + d.stop}}
+	o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{Options: engine.Options{MaxTokens: 10}})
+	if o.err != nil || o.text != said(20) || len(o.message.Content.Thinking()) != 300_000 {
+		t.Errorf("%d bytes of text, %v", len(o.text), o.err)
 	}
 }
 

@@ -27,7 +27,7 @@ type Call struct {
 	Body      []byte   // POST where there is one, else GET
 
 	Lines   bool  // of JSON, instead of server-sent events
-	MaxText int64 // bytes of the answer; 0 is the client's limit
+	MaxText int64 // bytes of the answer without its thoughts; 0 is the client's limit
 }
 
 // A Decoder makes stream events of the frames of one answer.
@@ -39,6 +39,9 @@ type Decoder interface {
 	// End appends to out what was still held back when the stream ended. The
 	// answer is complete where the last of it is a message's stop.
 	End(out []event.Stream) []event.Stream
+	// Count appends to out the tokens that were counted and have not been told,
+	// where the answer ends before its stop.
+	Count(out []event.Stream) []event.Stream
 }
 
 // Ping says that a frame is only a sign of life.
@@ -52,7 +55,7 @@ func (c *Client) Stream(ctx context.Context, call Call, decoder func() Decoder) 
 	return func(yield func(event.Stream, error) bool) {
 		idempotency := NewID()
 		for try := 1; ; try++ {
-			a := attempt{client: c, call: call, decoder: decoder(), yield: yield, key: idempotency}
+			a := attempt{client: c, call: call, decoder: decoder(), yield: yield, over: ctx.Err, key: idempotency}
 			failed := a.run(ctx)
 			switch {
 			case failed.fault == nil || a.left || ctx.Err() != nil:
@@ -81,13 +84,15 @@ type attempt struct {
 	call    Call
 	decoder Decoder
 	yield   func(event.Stream, error) bool
-	key     string // the same for every try
+	over    func() error // not nil when the answer is to end at once
+	key     string       // the same for every try
 
 	held  []event.Stream // what comes before the content
 	begun bool           // content has been yielded: no other try
 	left  bool           // nobody listens any more
 	done  bool           // the message has stopped
-	text  int64          // bytes of content
+	bytes int64          // of content
+	text  int64          // bytes of it that are not thoughts
 
 	progress *time.Timer
 }
@@ -109,6 +114,9 @@ func (a *attempt) run(ctx context.Context) failure {
 	})
 	defer a.progress.Stop()
 	err := a.read(resp, body)
+	if !a.done && !a.left && a.begun {
+		a.count()
+	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
@@ -181,12 +189,16 @@ func (a *attempt) read(resp *http.Response, body io.Reader) error {
 		if !errors.Is(err, Ping) {
 			a.progress.Reset(a.client.progress())
 		}
-		if e := a.emit(out); e != nil || a.left {
-			return e
-		}
+		e := a.emit(out)
 		if a.done {
 			drain(body)
 			return nil
+		}
+		if e != nil || a.left {
+			return e
+		}
+		if err := a.over(); err != nil {
+			return err
 		}
 		if err != nil && !errors.Is(err, Ping) {
 			return a.wrong(frame, err)
@@ -229,11 +241,11 @@ func (a *attempt) emit(out []event.Stream) error {
 	for _, e := range out {
 		n, content := weight(e)
 		if !content && !a.begun {
-			a.hold(e)
+			a.held = append(a.held, e)
 			continue
 		}
-		if a.text += n; a.text > a.limit() {
-			return a.call.fault(event.CodeTooLarge, "the answer exceeded %s and was stopped", size(a.limit()))
+		if limit := a.grow(e, n); limit > 0 {
+			return a.call.fault(event.CodeTooLarge, "the answer exceeded %s and was stopped", size(limit))
 		}
 		for _, h := range a.held {
 			if !a.pass(h) {
@@ -241,34 +253,46 @@ func (a *attempt) emit(out []event.Stream) error {
 			}
 		}
 		a.held, a.begun = nil, true
-		if !a.pass(e) {
-			return nil
-		}
-		if _, a.done = e.(event.MessageStop); a.done {
+		_, a.done = e.(event.MessageStop)
+		if !a.pass(e) || a.done {
 			return nil
 		}
 	}
 	return nil
 }
 
-// hold keeps e for later. Counts become one.
-func (a *attempt) hold(e event.Stream) {
-	if more, ok := e.(event.MessageDelta); ok && len(a.held) > 0 {
-		last := &a.held[len(a.held)-1]
-		if before, ok := (*last).(event.MessageDelta); ok {
-			*last = event.MessageDelta{Usage: before.Usage.Add(more.Usage)}
-			return
-		}
+// grow counts the n bytes of e, and returns the limit that they exceed, or 0.
+// Thoughts do not count against what was asked for.
+func (a *attempt) grow(e event.Stream, n int64) int64 {
+	a.bytes += n
+	if _, thought := e.(event.ThinkingDelta); !thought {
+		a.text += n
 	}
-	a.held = append(a.held, e)
+	switch asked := a.call.MaxText; {
+	case a.bytes > a.client.maxText():
+		return a.client.maxText()
+	case asked > 0 && a.text > asked:
+		return asked
+	}
+	return 0
 }
 
+// pass yields e, if anybody is there to have it.
 func (a *attempt) pass(e event.Stream) bool {
-	a.left = a.left || !a.yield(e, nil)
+	if a.left || a.over() != nil {
+		return false
+	}
+	a.left = !a.yield(e, nil)
 	return !a.left
 }
 
-func (a *attempt) limit() int64 { return or(a.call.MaxText, a.client.maxText()) }
+// count yields what is known of the cost of an answer that is not whole: it is
+// to be paid, also where somebody stopped it.
+func (a *attempt) count() {
+	for _, e := range a.decoder.Count(nil) {
+		a.left = a.left || !a.yield(e, nil)
+	}
+}
 
 // weight is the size of what e adds to the answer, and whether it is content.
 func weight(e event.Stream) (int64, bool) {
