@@ -35,7 +35,7 @@ const (
 // The first frame is the header. Pieces of text are gathered into one frame for
 // as long as they may be behind. The file is synced whenever a page of it is
 // full, just before the first byte of the next, and has its blocks before they
-// are needed: so each page is written once. Zeros at the end are no frame.
+// are needed: so most pages are written once. Zeros at the end are no frame.
 type live struct {
 	path   string
 	head   liveHead
@@ -320,8 +320,8 @@ func (l *live) append(b []byte) error {
 
 // sync brings the file to the disk, and the first time its name too.
 func (l *live) sync() error {
-	// Not fdatasync: it leaves the inode dirty, and half a minute later the kernel
-	// would begin to write every page before it is full.
+	// Not fdatasync: for 14 pages that fill slowly it wrote 18, this 16. The kernel
+	// also writes a page that is not full when it thinks it is old.
 	if err := l.file.Sync(); err != nil {
 		l.tell(err)
 		return kind{ErrIO, err}
