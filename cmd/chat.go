@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"agentx/config"
@@ -57,6 +58,8 @@ func (w *world) left(c config.Config, r tui.Result, err error) error {
 	switch {
 	case r.Crash != nil:
 		return &exit{code: codeInternal, err: fmt.Errorf("the chat broke down: %v; what was said is saved; %s", r.Crash.Value, w.keepCrash(c, r.Crash))}
+	case errors.Is(err, tui.ErrGone) || errors.Is(err, syscall.EIO):
+		return &exit{code: codeSignal + int(syscall.SIGHUP), err: err, quiet: true} // nobody is there to be told
 	case err != nil:
 		return err
 	case r.Code != 0:
