@@ -30,6 +30,7 @@ type Options struct {
 	Theme        string                // dark, light, plain; anything else asks the terminal
 	NoTypewriter bool                  // text appears as it comes
 	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
+	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
 	Keys         map[string][]string   // actions and the keys they should have; "none" for none
 	Profile      *colorprofile.Profile // colours; nil finds out from Env
 
@@ -56,8 +57,12 @@ var ErrCrashed = errors.New("the chat broke down")
 const leaveTime = 2 * time.Second
 
 // Run shows the chat until the user leaves, a signal comes or something breaks.
-// The terminal is then as it was before, on every road. Run prints nothing.
+// The terminal is then as it was before, on every road. Where the terminal
+// cannot be drawn on, the chat is held in plain lines.
 func Run(ctx context.Context, o Options) (Result, error) {
+	if plainly(o) {
+		return runPlain(ctx, o)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c := &console{options: o, crashes: make(chan Crash, 1), ended: make(chan ending, 1), ready: make(chan struct{}), gone: make(chan struct{}, 1)}

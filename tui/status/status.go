@@ -52,6 +52,9 @@ func (m Model) End() Model { return New(m.ascii, m.quiet) }
 // Active says whether there is something to say, which changes ten times a second.
 func (m Model) Active() bool { return m.word != "" }
 
+// Word is what is going on, or empty.
+func (m Model) Word() string { return m.word }
+
 // Apply shows one event.
 func (m Model) Apply(e event.Event) Model {
 	switch d := e.Data.(type) {
