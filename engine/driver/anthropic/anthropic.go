@@ -24,7 +24,7 @@ type Driver struct {
 	Headers   http.Header  // sent with every request; they win
 	Client    *wire.Client // nil is one for each request
 
-	MaxTokens int // of an answer whose request does not say; 0 is what suits the model
+	MaxTokens int // that the model can write in one answer; 0 is what suits it
 }
 
 const version = "2023-06-01"

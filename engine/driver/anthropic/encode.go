@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -211,16 +212,10 @@ func tools(all []engine.Tool) []tool {
 }
 
 // think sets how long an answer may be and how much may be thought before it.
-func (r *request) think(req engine.Request, maxTokens int) {
-	r.MaxTokens = req.Options.MaxTokens
-	if r.MaxTokens <= 0 {
-		r.MaxTokens = maxTokens
-	}
-	given := r.MaxTokens > 0
-	if !given {
-		r.MaxTokens = usualLength(req.Model)
-	}
-	budget := map[string]int{"low": 2048, "medium": 8192, "high": 16384}[req.Options.Effort]
+// Longest is what the model can write, or 0 where nobody knows.
+func (r *request) think(req engine.Request, longest int) {
+	asked := req.Options.MaxTokens
+	r.MaxTokens = cmp.Or(max(asked, 0), longest, usualLength(req.Model))
 	switch {
 	case req.Options.Effort == "" || !thinks(req.Model):
 		return
@@ -231,16 +226,27 @@ func (r *request) think(req engine.Request, maxTokens int) {
 		return
 	case adaptive(req.Model):
 		r.Thinking, r.OutputConfig = &thinking{Type: "adaptive"}, &output{req.Options.Effort}
-	case budget == 0:
-		return
 	default:
-		r.Thinking = &thinking{Type: "enabled", Budget: budget}
-		if given || r.MaxTokens <= budget {
-			r.MaxTokens += budget
+		budget := map[string]int{"low": 2048, "medium": 8192, "high": 16384}[req.Options.Effort]
+		if asked > 0 {
+			r.MaxTokens += budget // the limit is for thoughts too
 		}
+		if longest > 0 {
+			r.MaxTokens = min(r.MaxTokens, longest)
+		}
+		room := r.MaxTokens - asked
+		if asked <= 0 {
+			room = r.MaxTokens * 2 / 3
+		}
+		if budget = min(budget, room); budget < leastThought {
+			return
+		}
+		r.Thinking = &thinking{Type: "enabled", Budget: budget}
 	}
 	r.Temperature = nil // thinking does not allow one
 }
+
+const leastThought = 1024 // tokens; the API wants no fewer
 
 // mustGoOn reports whether the request continues a message that called tools
 // without a thought in front. The API does not let thinking begin there.

@@ -220,3 +220,33 @@ func TestGenerations(t *testing.T) {
 		}
 	}
 }
+
+// TestLengths gives thoughts room within what the model can write.
+func TestLengths(t *testing.T) {
+	for _, test := range []struct {
+		model, effort         string
+		asked, longest        int
+		wantLength, wantThink int
+	}{
+		{"claude-sonnet-4-5", "", 0, 0, 32000, 0},
+		{"claude-sonnet-4-5", "", 0, 64000, 64000, 0},
+		{"claude-sonnet-4-5", "", 500, 64000, 500, 0},
+		{"claude-sonnet-4-5", "high", 0, 0, 32000, 16384},
+		{"claude-sonnet-4-5", "high", 0, 64000, 64000, 16384},
+		{"claude-sonnet-4-5", "high", 1000, 64000, 17384, 16384},
+		{"claude-sonnet-4-5", "low", 4000, 6000, 6000, 2000},
+		{"claude-sonnet-4-5", "low", 10, 1500, 1500, 0},
+		{"claude-sonnet-4-5", "tiny", 0, 0, 32000, 0},
+		{"claude-3-haiku-20240307", "high", 0, 0, 4096, 0},
+	} {
+		r := request{}
+		r.think(engine.Request{Model: test.model, Options: engine.Options{MaxTokens: test.asked, Effort: test.effort}}, test.longest)
+		budget := 0
+		if r.Thinking != nil {
+			budget = r.Thinking.Budget
+		}
+		if r.MaxTokens != test.wantLength || budget != test.wantThink {
+			t.Errorf("%+v: length %d, budget %d", test, r.MaxTokens, budget)
+		}
+	}
+}

@@ -196,11 +196,11 @@ func TooManyCalls() error {
 // MessageID returns an id for a message that the provider calls id. Short ones
 // are known to repeat, and get an ending that does not.
 func MessageID(id string) string {
-	switch {
+	switch id = word(id, 128); {
 	case id == "":
 		return "msg_" + NewID()
 	case len(id) < 24:
 		return id + "_" + NewID()[:12]
 	}
-	return id[:min(len(id), 128)]
+	return id
 }
