@@ -235,7 +235,7 @@ func TestLengths(t *testing.T) {
 		{"claude-sonnet-4-5", "high", 0, 64000, 64000, 16384},
 		{"claude-sonnet-4-5", "high", 1000, 64000, 17384, 16384},
 		{"claude-sonnet-4-5", "low", 4000, 6000, 6000, 2000},
-		{"claude-sonnet-4-5", "low", 10, 1500, 1500, 0},
+		{"claude-sonnet-4-5", "low", 10, 1000, 1000, 0},
 		{"claude-sonnet-4-5", "tiny", 0, 0, 32000, 0},
 		{"claude-3-haiku-20240307", "high", 0, 0, 4096, 0},
 	} {
