@@ -137,10 +137,11 @@ func (m Model) beat() int {
 	return int(m.now.UnixMilli() / 100 % 1000)
 }
 
-// roomBelow is the rows that composer or overlay may take: a good half.
+// roomBelow is the rows that composer or overlay may take: about half of them.
+// What these push up stays in the scrollback when they are gone.
 func (m Model) roomBelow() int {
 	if m.overlays.open() {
-		return max(m.height-2, 1)
+		return max(min(m.height-2, max(12, m.height/2)), 1)
 	}
 	return max(m.height*3/5, 1)
 }

@@ -1,0 +1,118 @@
+package transcript_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"agentx/engine/event"
+	"agentx/tui/markdown"
+	"agentx/tui/theme"
+	"agentx/tui/transcript"
+
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+)
+
+func ink(lines []string) string {
+	return strings.Join(strings.Fields(ansi.Strip(strings.Join(lines, " "))), "")
+}
+
+// A window that changes while an answer comes loses nothing of it, and prints
+// nothing of what stood there already twice, but for the line that is cut.
+func TestResizeLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := transcript.New(transcript.Config{}, new(theme.Plain()))
+		at := time.Unix(0, 0)
+		apply := func(d event.Data) { m = m.Apply(event.Event{At: at, Data: d}) }
+		apply(event.MessageStart{MessageID: "a"})
+		var said, printed []string
+		n := 0
+		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+			if rapid.IntRange(0, 3).Draw(t, "what") == 0 {
+				m = m.SetSize(rapid.IntRange(20, 120).Draw(t, "width"), 20)
+			} else {
+				n++
+				word := fmt.Sprintf("w%03d", n)
+				said = append(said, word)
+				apply(event.TextDelta{Text: word + rapid.SampledFrom([]string{" ", " ", " ", "\n\n"}).Draw(t, "gap")})
+			}
+			var lines []string
+			m, lines = m.Take()
+			printed = append(printed, lines...)
+		}
+		apply(event.AssistantMessage{ID: "a", StopReason: event.EndTurn})
+		m, rest := m.Take()
+		got := ink(append(printed, rest...))
+		for _, word := range said {
+			if !strings.Contains(got, word) {
+				t.Fatalf("%s is lost in\n%s", word, strings.Join(append(printed, rest...), "\n"))
+			}
+		}
+	})
+}
+
+// What a store gives back looks like what was seen arriving.
+func TestReplayLooksLikeLive(t *testing.T) {
+	text := "Some **text**.\n\n- with\n- items\n\n```go\nfunc main() {}\n```\n"
+	live := transcript.New(transcript.Config{}, new(theme.Dark()))
+	at := time.Unix(0, 0)
+	for _, d := range []event.Data{
+		event.UserMessage{ID: "u", Content: event.Say("q")}, event.MessageStart{MessageID: "a"},
+		event.TextDelta{Text: text[:20]}, event.TextDelta{Text: text[20:]},
+		event.AssistantMessage{ID: "a", Content: event.Parts{event.Text{Text: text}}, StopReason: event.EndTurn},
+	} {
+		live = live.Apply(event.Event{At: at, Data: d})
+	}
+	again := transcript.New(transcript.Config{}, new(theme.Dark())).Replay([]event.Event{
+		{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("q")}},
+		{At: at, Data: event.AssistantMessage{ID: "a", Content: event.Parts{event.Text{Text: text}}, StopReason: event.EndTurn}},
+	}, 0)
+	_, a := live.Take()
+	_, b := again.Take()
+	if !slices.Equal(a, b) {
+		t.Errorf("live\n%s\nfrom the store\n%s", strings.Join(a, "\n"), strings.Join(b, "\n"))
+	}
+	if got, _ := again.Answer(1); got != text {
+		t.Errorf("Answer(1) = %q, want %q", got, text)
+	}
+}
+
+// A frame of a growing answer costs what is new; the baseline lays out the whole.
+func BenchmarkFrame(b *testing.B) {
+	const frames = 600
+	piece := "Some **words** of an answer that goes on, with `code` in it. "
+	delta := func(n int) string {
+		if n%8 == 7 {
+			return piece + "\n\n"
+		}
+		return piece
+	}
+	b.Run("growing", func(b *testing.B) {
+		for b.Loop() {
+			m := transcript.New(transcript.Config{}, new(theme.Dark()))
+			m = m.Apply(event.Event{Data: event.MessageStart{MessageID: "a"}})
+			for n := range frames {
+				m = m.Apply(event.Event{Data: event.TextDelta{Text: delta(n)}})
+				m, _ = m.Take()
+				_ = m.Tail(30, 0)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*frames), "µs/frame")
+	})
+	b.Run("whole", func(b *testing.B) {
+		const few = 60 // of the frames, evenly spread
+		for b.Loop() {
+			var all strings.Builder
+			for n := range frames {
+				all.WriteString(delta(n))
+				if n%(frames/few) == 0 {
+					_ = markdown.Render(all.String(), 78, theme.Dark())
+				}
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*few), "µs/frame")
+	})
+}
