@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"agentx/engine/driver/wire"
@@ -24,17 +22,6 @@ type decoder struct {
 	usage   event.Usage // the newest total
 	finish  string
 	refused bool
-}
-
-// A call is a tool call that is being written.
-type call struct {
-	index *int
-	id    string // the provider's
-	name  string
-
-	given   string // id of ours, once the call is open
-	pending []byte // input that came before the name
-	written int    // bytes of input
 }
 
 func newDecoder(c wire.Call, model string) *decoder {
@@ -84,22 +71,6 @@ type toolCall struct {
 // A text is a string whose bytes are valid until the next chunk.
 type text = string
 
-type usage struct {
-	Prompt     *int64 `json:"prompt_tokens"`
-	Completion *int64 `json:"completion_tokens"`
-	Total      *int64 `json:"total_tokens"`
-	Cached     *int64 `json:"cached_tokens"`
-	CacheHit   *int64 `json:"prompt_cache_hit_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	In         struct {
-		Cached *int64 `json:"cached_tokens"`
-		Write  *int64 `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	Out struct {
-		Reasoning *int64 `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
 	if string(f.Data) == "[DONE]" {
 		return d.done(out), nil
@@ -135,149 +106,6 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 		return out, wire.Ping
 	}
 	return out, nil
-}
-
-// A plain chunk is of the kind that nearly all are: it says or thinks something,
-// or goes on with the input of a call, and no more.
-type plain struct {
-	text, thought string
-
-	index   int // of the call
-	input   string
-	writing bool
-}
-
-func (d *decoder) plain(out []event.Stream, p plain) ([]event.Stream, error) {
-	before := len(out)
-	if p.thought != "" {
-		out = append(out, event.ThinkingDelta{Text: p.thought})
-	}
-	if p.text != "" {
-		out = append(out, event.TextDelta{Text: p.text})
-	}
-	if p.writing {
-		out = d.piece(out, &toolCall{Index: &p.index}, p.input)
-	}
-	if len(d.calls) > wire.MaxCalls {
-		return out, wire.TooManyCalls()
-	}
-	if len(out) == before && d.finish == "" && !p.writing {
-		return out, wire.Ping
-	}
-	return out, nil
-}
-
-// scan reads a plain chunk. Of any other it reports false.
-func scan(data []byte) (p plain, ok bool) {
-	s := wire.Scan(data)
-	for key, ok := s.Enter(); ok; key, ok = s.Field() {
-		switch string(key) {
-		case "choices":
-			p.choices(&s)
-		case "usage", "error", "x_groq":
-			notNull(&s)
-		case "id", "object", "created", "model", "service_tier", "system_fingerprint", "provider", "obfuscation", "p":
-			s.Skip()
-		default:
-			return p, false
-		}
-	}
-	return p, s.Done()
-}
-
-// notNull gives up where there is something.
-func notNull(s *wire.Scanner) {
-	if !s.Null() {
-		s.Fail()
-	}
-}
-
-func (p *plain) choices(s *wire.Scanner) {
-	n := 0
-	for ok := s.EnterList(); ok; ok = s.Item() {
-		if n++; n > 1 {
-			s.Fail()
-		}
-		for key, ok := s.Enter(); ok; key, ok = s.Field() {
-			switch string(key) {
-			case "delta":
-				p.delta(s)
-			case "finish_reason":
-				notNull(s)
-			case "index", "logprobs", "native_finish_reason", "seed", "token_ids", "content_filter_results":
-				s.Skip()
-			default:
-				s.Fail()
-			}
-		}
-	}
-	if n == 0 {
-		s.Fail()
-	}
-}
-
-func (p *plain) delta(s *wire.Scanner) {
-	for key, ok := s.Enter(); ok; key, ok = s.Field() {
-		switch string(key) {
-		case "content":
-			if !s.Null() {
-				p.text = s.String()
-			}
-		case "reasoning_content", "reasoning":
-			if p.thought != "" {
-				s.Skip() // the same again
-			} else if !s.Null() {
-				p.thought = s.String()
-			}
-		case "role", "token_id", "channel":
-			s.Skip()
-		case "tool_calls":
-			if !s.Null() {
-				p.calls(s)
-			}
-		case "refusal", "function_call":
-			notNull(s)
-		default:
-			s.Fail()
-		}
-	}
-}
-
-// calls reads a list of one call that goes on: it has an index, no id and no
-// name.
-func (p *plain) calls(s *wire.Scanner) {
-	indexed := false
-	for ok := s.EnterList(); ok; ok = s.Item() {
-		if p.writing {
-			s.Fail()
-		}
-		p.writing = true
-		for key, ok := s.Enter(); ok; key, ok = s.Field() {
-			switch string(key) {
-			case "index":
-				p.index, indexed = s.Int(), true
-			case "type":
-				s.Skip()
-			case "function":
-				p.function(s)
-			default:
-				s.Fail()
-			}
-		}
-	}
-	if !indexed {
-		s.Fail()
-	}
-}
-
-func (p *plain) function(s *wire.Scanner) {
-	for key, ok := s.Enter(); ok; key, ok = s.Field() {
-		if string(key) != "arguments" {
-			s.Fail()
-			return
-		}
-		p.input = s.String()
-	}
 }
 
 // done ends the message, also where the server never said why.
@@ -406,136 +234,6 @@ func str(raw json.RawMessage) string {
 		return ""
 	}
 	return s
-}
-
-// write adds a piece to the call that it belongs to, and opens calls as soon as
-// their names are known.
-func (d *decoder) write(out []event.Stream, t *toolCall) []event.Stream {
-	return d.piece(out, t, arguments(t.Function.Arguments))
-}
-
-func (d *decoder) piece(out []event.Stream, t *toolCall, input string) []event.Stream {
-	c := d.find(t)
-	if c == nil {
-		c = &call{index: t.Index, id: t.ID}
-		d.calls = append(d.calls, c)
-	}
-	if c.id == "" {
-		c.id = t.ID
-	}
-	if c.name == "" && t.Function.Name != "" {
-		c.name = t.Function.Name
-		out = d.open(out, c)
-	}
-	if input == "" {
-		return out
-	}
-	c.written += len(input)
-	if c.given == "" {
-		c.pending = append(c.pending, input...)
-		return out
-	}
-	return append(out, event.InputJSONDelta{PartialJSON: input, ToolCallID: c.given})
-}
-
-// find returns the call that t goes on with, or nil where t begins one. Some
-// servers give no index, some no id, some the same index to all.
-func (d *decoder) find(t *toolCall) *call {
-	for i := len(d.calls) - 1; i >= 0; i-- {
-		c := d.calls[i]
-		sameID := t.ID == "" || c.id == "" || t.ID == c.id || t.Function.Name == ""
-		switch {
-		case t.Index != nil && c.index != nil:
-			if *t.Index == *c.index && sameID {
-				return c
-			}
-		case t.ID != "":
-			if t.ID == c.id {
-				return c
-			}
-		case t.Function.Name == "" || t.Function.Name == c.name && c.written == 0:
-			return c // the newest
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-func (d *decoder) open(out []event.Stream, c *call) []event.Stream {
-	id := c.id
-	if id == "" {
-		id = fmt.Sprintf("call_%s_%d", d.id, len(d.calls))
-	}
-	c.given = d.ids.Unique(id)
-	out = append(out, event.ToolUseStart{ToolCallID: c.given, ToolName: c.name})
-	if len(c.pending) > 0 {
-		out = append(out, event.InputJSONDelta{PartialJSON: string(c.pending), ToolCallID: c.given})
-		c.pending = nil
-	}
-	return out
-}
-
-// arguments are a piece of JSON in a string. Some servers send the JSON itself.
-func arguments(raw json.RawMessage) string {
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return ""
-	case raw[0] == '"':
-		return str(raw)
-	}
-	return string(bytes.TrimSpace(raw))
-}
-
-// total takes over a count of tokens. Of several the last is the sum.
-func (d *decoder) total(u *usage) {
-	if u == nil || u.Prompt == nil && u.Completion == nil {
-		return
-	}
-	prompt, ok1 := tokens(u.Prompt)
-	completion, ok2 := tokens(u.Completion)
-	if !ok1 || !ok2 {
-		d.usage = event.Usage{} // then nobody knows
-		return
-	}
-	read := first(u.In.Cached, u.Cached, u.CacheHit)
-	write := first(u.In.Write, u.CacheWrite)
-	reasoning := first(u.Out.Reasoning)
-	total, _ := tokens(u.Total)
-	if reasoning > completion || total == prompt+completion+reasoning {
-		completion += reasoning // counted apart
-	}
-	d.usage = event.Usage{
-		InputTokens: max(0, prompt-read-write), OutputTokens: completion,
-		CacheReadTokens: read, CacheWriteTokens: write, ReasoningTokens: reasoning,
-	}
-}
-
-func first(all ...*int64) int64 {
-	for _, n := range all {
-		if v, ok := tokens(n); ok && v > 0 {
-			return v
-		}
-	}
-	return 0
-}
-
-// tokens is n if it can be a number of tokens.
-func tokens(n *int64) (int64, bool) {
-	if n == nil {
-		return 0, true
-	}
-	return *n, *n >= 0 && *n <= 1_000_000_000
-}
-
-// Count yields the total, once: there are servers that count downwards.
-func (d *decoder) Count(out []event.Stream) []event.Stream {
-	u := d.usage
-	d.usage = event.Usage{}
-	if u == (event.Usage{}) {
-		return out
-	}
-	return append(out, event.MessageDelta{Usage: u})
 }
 
 // stop closes the calls, counts, and ends the message.
