@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,7 @@ type desk struct {
 	answers script.Turns
 	history []event.Message
 	events  []event.Event
+	mu      sync.Mutex
 	stop    context.CancelCauseFunc
 	broken  error // what Send fails with before anything is kept
 	draft   Draft
@@ -128,7 +130,9 @@ func (d *desk) Send(ctx context.Context, c event.Content) error {
 		return d.broken
 	}
 	ctx, stop := context.WithCancelCause(ctx)
+	d.mu.Lock()
 	d.stop = stop
+	d.mu.Unlock()
 	keep := engine.PresenterFunc(func(_ context.Context, _ event.AgentID, e event.Event) error {
 		if m, ok := e.Data.(event.Message); ok {
 			d.history, d.events = append(d.history, m), append(d.events, e)
@@ -145,6 +149,8 @@ func price(_ string, u event.Usage) (event.USD, bool) {
 
 func (d *desk) Retry(ctx context.Context) error { return d.Send(ctx, event.Say("again")) }
 func (d *desk) Interrupt() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.stop != nil {
 		d.stop(engine.Interrupt(event.ByUser))
 	}

@@ -56,6 +56,10 @@ var ErrCrashed = errors.New("the chat broke down")
 // leaveTime is how long the world may take to save what there is.
 const leaveTime = 2 * time.Second
 
+// patience is how long the loop may take to end by itself, which is a reader
+// that must let go of the terminal.
+const patience = 600 * time.Millisecond
+
 // Run shows the chat until the user leaves, a signal comes or something breaks.
 // The terminal is then as it was before, on every road. Where the terminal
 // cannot be drawn on, the chat is held in plain lines.
@@ -89,7 +93,6 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	case <-ctx.Done():
 		r.Code, err = 1, context.Cause(ctx)
 	}
-	cancel()
 	return c.leave(r, err)
 }
 
@@ -244,12 +247,13 @@ func (c *console) leave(r Result, err error) (Result, error) {
 	return r, err
 }
 
-// last is what the loop left behind, if it ends soon.
+// last ends the loop and returns what it leaves behind, if it ends soon.
 func (c *console) last() (ending, bool) {
+	go c.program.Quit() // ends with the loop, or with its context
 	select {
 	case end := <-c.ended:
 		return end, true
-	case <-time.After(300 * time.Millisecond):
+	case <-time.After(patience):
 		return ending{}, false
 	}
 }

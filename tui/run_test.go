@@ -108,11 +108,10 @@ func sit(t *testing.T, env ...string) *seat {
 		t.Fatal(err)
 	}
 	go s.watch()                                         // ends when the terminal is closed
-	go func() { _, _ = io.Copy(io.Discard, s.screen) }() // what the emulator answers; ends with it
+	go func() { _, _ = io.Copy(io.Discard, s.screen) }() // what the emulator answers; ends with the tests
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
 		_, _ = master.Close(), slave.Close()
-		_ = s.screen.Close()
 	})
 	return s
 }

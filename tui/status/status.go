@@ -79,6 +79,7 @@ func (m Model) state(d event.State) Model {
 	if m.word == "stopping" {
 		return m
 	}
+	m.retryAt = time.Time{}
 	switch d := d.(type) {
 	case event.ConversationStart:
 		m.word = "waiting"
