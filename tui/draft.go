@@ -7,10 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// A draft knows what of the composer is kept.
+// A draft knows what of the unsent is kept.
 type draft struct {
-	saved int  // the composer's change that was saved last
-	due   bool // a save is coming
+	saved  int  // the composer's change that was saved last
+	queued int  // messages that waited then
+	due    bool // a save is coming
 }
 
 // A draft is saved this long after a change, or after so many changes.
@@ -19,12 +20,12 @@ const (
 	draftChanges = 200
 )
 
-// keepDraft sees that what is written is saved soon.
+// keepDraft sees that what is written and what waits is saved soon.
 func (m Model) keepDraft() (Model, tea.Cmd) {
-	switch changed := m.composer.Changed() - m.draft.saved; {
-	case changed == 0:
+	switch {
+	case m.kept():
 		return m, nil
-	case changed >= draftChanges:
+	case m.composer.Changed()-m.draft.saved >= draftChanges:
 		return m.saveDraft()
 	case m.draft.due:
 		return m, nil
@@ -33,12 +34,16 @@ func (m Model) keepDraft() (Model, tea.Cmd) {
 	return m, after(draftDelay, draftDue)
 }
 
+func (m Model) kept() bool {
+	return m.composer.Changed() == m.draft.saved && m.outbox.size() == m.draft.queued
+}
+
 func (m Model) saveDraft() (Model, tea.Cmd) {
 	m.draft.due = false
-	if m.composer.Changed() == m.draft.saved {
+	if m.kept() {
 		return m, nil
 	}
-	m.draft.saved = m.composer.Changed()
+	m.draft.saved, m.draft.queued = m.composer.Changed(), m.outbox.size()
 	d := m.unsent()
 	return m, m.ask(func(ctx context.Context, b Backend) error { return b.SaveDraft(ctx, d) })
 }

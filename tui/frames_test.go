@@ -328,6 +328,10 @@ func (u *user) does(line string) {
 		var w, h int
 		_, _ = fmt.Sscan(rest, &w, &h)
 		u.send(tea.WindowSizeMsg{Width: w, Height: h})
+	case "kept": // what of the unsent a crash would leave
+		if got := fmt.Sprintf("%q %q", u.desk.draft.Text, u.desk.draft.Queued); got != rest {
+			u.t.Errorf("kept is %s, want %s", got, rest)
+		}
 	case "breaks":
 		u.desk.broken = errors.New(rest)
 	case "mends":

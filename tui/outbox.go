@@ -55,6 +55,14 @@ func (o outbox) apply(e event.Event) outbox {
 	return o
 }
 
+// size is how many have not been taken.
+func (o outbox) size() int {
+	if o.flying == "" {
+		return len(o.waiting)
+	}
+	return len(o.waiting) + 1
+}
+
 // all is everything that has not been taken, oldest first.
 func (o outbox) all() []string {
 	if o.flying == "" {

@@ -99,7 +99,8 @@ func (m Model) show(out outputs) (Model, tea.Cmd) {
 	if m.outbox.over != nil {
 		m, cmd = m.finish()
 	}
-	return m, tea.Batch(cmd, m.feed.next(m.pace()))
+	m, save := m.keepDraft() // a message that waited may have gone
+	return m, tea.Batch(cmd, save, m.feed.next(m.pace()))
 }
 
 func (m Model) apply(events []event.Event) Model {
