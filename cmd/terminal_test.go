@@ -287,6 +287,15 @@ func (w *window) sees(texts ...string) {
 	})
 }
 
+// reads waits until texts are there, wherever their lines end.
+func (w *window) reads(texts ...string) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%q", texts), func() bool {
+		all := w.letters()
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(all, strings.ReplaceAll(text, " ", "")) })
+	})
+}
+
 // misses waits until the screen does not show text any more.
 func (w *window) misses(text string) {
 	w.t.Helper()
