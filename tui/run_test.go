@@ -23,6 +23,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 )
 
 // The tests of Run start this program again, on a terminal of its own.
@@ -178,6 +179,15 @@ func (s *seat) types(keys string) {
 // it was.
 func (s *seat) left(code int) string {
 	s.t.Helper()
+	s.ended(code)
+	s.tidy()
+	report, _ := os.ReadFile(filepath.Join(s.dir, "report"))
+	return string(report)
+}
+
+// ended checks the code, the time, and that the terminal is no longer raw.
+func (s *seat) ended(code int) {
+	s.t.Helper()
 	began, done := time.Now(), make(chan error, 1)
 	go func() { done <- s.cmd.Wait() }() // ends with the child
 	select {
@@ -194,6 +204,11 @@ func (s *seat) left(code int) string {
 	if after, err := term.GetState(s.slave.Fd()); err == nil && *after != *s.before {
 		s.t.Error("the terminal is not as it was")
 	}
+}
+
+// tidy checks that no mode was left on.
+func (s *seat) tidy() {
+	s.t.Helper()
 	out := s.last()
 	for _, mode := range [][2]string{{"\x1b[?2004h", "\x1b[?2004l"}, {"\x1b[>1u", "\x1b[<u"}, {"\x1b[?2026h", "\x1b[?2026l"}, {"\x1b[>4;2m", "\x1b[>4m"}} {
 		if strings.LastIndex(out, mode[0]) > strings.LastIndex(out, mode[1]) {
@@ -203,8 +218,6 @@ func (s *seat) left(code int) string {
 	if strings.LastIndex(out, "\x1b[?25l") > strings.LastIndex(out, "\x1b[?25h") {
 		s.t.Error("the caret was left hidden")
 	}
-	report, _ := os.ReadFile(filepath.Join(s.dir, "report"))
-	return string(report)
 }
 
 // last is all the output, once the end of it has been read.
@@ -329,9 +342,15 @@ func TestStuckTerminal(t *testing.T) {
 	s.sees("test/small")
 	s.types("go\r")
 	s.sees("half of it")
-	s.types("\x13") // is a key to a raw terminal
+	if err := unix.IoctlSetInt(int(s.slave.Fd()), unix.TCXONC, unix.TCOOFF); err != nil {
+		t.Fatal(err)
+	}
+	s.types("draft")
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	s.left(143)
+	s.ended(143)
+	if got := s.draft(); got != "draft" {
+		t.Errorf("the draft is %q", got)
+	}
 }
 
 // An idle chat writes nothing.
