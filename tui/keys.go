@@ -45,8 +45,7 @@ func (m Model) takeBack() (Model, tea.Cmd) {
 
 // A hint is a line that is shown for a moment.
 type hint struct {
-	text  string
-	until time.Time
+	text string
 }
 
 const again = 2 * time.Second

@@ -34,12 +34,12 @@ func (f flaky) Presenter(s event.SessionID) engine.Presenter {
 	})
 }
 
-var full = errors.New("disk is full")
+var errFull = errors.New("disk is errFull")
 
 func refuse(types ...string) func(event.Data) error {
 	return func(d event.Data) error {
 		if len(types) == 0 || slices.Contains(types, d.Type()) {
-			return full
+			return errFull
 		}
 		return nil
 	}
@@ -93,7 +93,7 @@ func TestWhatIsNotSavedIsNotSent(t *testing.T) {
 	for name, no := range map[string]func(event.Data) error{
 		"the message": refuse("user_message"),
 		"everything":  refuse(),
-		"by a panic":  func(event.Data) error { panic(full) },
+		"by a panic":  func(event.Data) error { panic(errFull) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := flaky{&runtime.Memory{}, no}
@@ -112,7 +112,7 @@ func TestWhatIsNotSavedIsNotSent(t *testing.T) {
 			w.since()
 			err := a.Receive(t.Context(), event.Say("precious"))
 			f, ok := errors.AsType[*engine.Fault](err)
-			if !ok || f.Code != event.CodeStore || !strings.Contains(f.Message, "nothing was saved, so nothing was sent") || !strings.Contains(err.Error(), full.Error()) {
+			if !ok || f.Code != event.CodeStore || !strings.Contains(f.Message, "nothing was saved, so nothing was sent") || !strings.Contains(err.Error(), errFull.Error()) {
 				t.Errorf("ended with %v", err)
 			}
 			var troubles, reasons []string
@@ -123,12 +123,12 @@ func TestWhatIsNotSavedIsNotSent(t *testing.T) {
 				case event.ErrorReceived:
 					reasons = append(reasons, string(d.ErrorCode))
 				case runtime.AgentReceiveResponse:
-					if !strings.Contains(d.Error, full.Error()) {
+					if !strings.Contains(d.Error, errFull.Error()) {
 						t.Errorf("the response says %q", d.Error)
 					}
 				}
 			}
-			if len(troubles) != 1 || !strings.HasPrefix(troubles[0], "session/error error this conversation is not being saved: ") || !strings.Contains(troubles[0], full.Error()) {
+			if len(troubles) != 1 || !strings.HasPrefix(troubles[0], "session/error error this conversation is not being saved: ") || !strings.Contains(troubles[0], errFull.Error()) {
 				t.Errorf("told of %q, want one", troubles)
 			}
 			if len(reasons) != 1 || reasons[0] != string(event.CodeStore) {
@@ -170,7 +170,7 @@ func TestTheJournalFailsInMidAnswer(t *testing.T) {
 		w.since()
 		shown.Reset()
 		err := a.Receive(t.Context(), event.Say("go on"))
-		if p, ok := errors.AsType[*engine.PresenterError](err); !ok || !errors.Is(err, full) || p.Event != "text_delta" {
+		if p, ok := errors.AsType[*engine.PresenterError](err); !ok || !errors.Is(err, errFull) || p.Event != "text_delta" {
 			t.Errorf("turn %d ended with %v", turn, err)
 		}
 		if shown.Len() != 100 {
@@ -188,12 +188,12 @@ func TestTheJournalFailsInMidAnswer(t *testing.T) {
 
 // Where the session cannot be read nothing is asked, and the bus says so.
 func TestTheSessionCannotBeRead(t *testing.T) {
-	j := unreadable{&runtime.Memory{}, full}
+	j := unreadable{&runtime.Memory{}, errFull}
 	w := open(t, j)
 	a := w.Container("c").Run(runtime.Definition{Driver: witness}, "s")
 	w.since()
 	err := a.Receive(t.Context(), event.Say("hello"))
-	if f, ok := errors.AsType[*engine.Fault](err); !ok || f.Code != event.CodeStore || !errors.Is(err, full) {
+	if f, ok := errors.AsType[*engine.Fault](err); !ok || f.Code != event.CodeStore || !errors.Is(err, errFull) {
 		t.Errorf("ended with %v", err)
 	}
 	if got := w.types(""); got != "agent_receive_request system_error agent_receive_response" {
@@ -373,11 +373,11 @@ func TestAScreenFails(t *testing.T) {
 	beside := 0
 	a := open(t, &j).Container("c").Run(runtime.Definition{Driver: say("Hi"), Present: []engine.Presenter{
 		engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { panic("no terminal") }),
-		engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return full }),
+		engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return errFull }),
 		engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { beside++; return nil }),
 	}}, "s")
 	err := a.Receive(t.Context(), event.Say("hello"))
-	if !errors.Is(err, full) || !strings.Contains(err.Error(), "no terminal") {
+	if !errors.Is(err, errFull) || !strings.Contains(err.Error(), "no terminal") {
 		t.Errorf("ended with %v", err)
 	}
 	if got := kept(t, &j, "s"); got != "hello? Hi!" || beside == 0 {

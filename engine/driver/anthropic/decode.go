@@ -118,7 +118,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	case "message_stop":
 		return d.finish(d.begin(out)), nil
 	case "ping":
-		return out, wire.Ping
+		return out, wire.ErrPing
 	case "error":
 		p, _ := wire.ParseProblem(f.Data)
 		return out, wire.Told(d.call.FaultFrom(0, p))

@@ -28,7 +28,7 @@ func decode(stream []byte, model string) (all []event.Stream, err error) {
 			return all, err
 		}
 		all, err = d.Decode(all, f)
-		if err != nil && err != wire.Ping {
+		if err != nil && err != wire.ErrPing {
 			return all, err
 		}
 		if n := len(all); n > 0 {

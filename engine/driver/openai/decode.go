@@ -103,7 +103,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 		return out, wire.TooManyCalls()
 	}
 	if len(out) == before && c.Usage == nil && d.finish == "" {
-		return out, wire.Ping
+		return out, wire.ErrPing
 	}
 	return out, nil
 }

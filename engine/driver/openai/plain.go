@@ -30,7 +30,7 @@ func (d *decoder) plain(out []event.Stream, p plain) ([]event.Stream, error) {
 		return out, wire.TooManyCalls()
 	}
 	if len(out) == before && d.finish == "" && !p.writing {
-		return out, wire.Ping
+		return out, wire.ErrPing
 	}
 	return out, nil
 }

@@ -214,7 +214,6 @@ type outcome struct {
 	stop    event.StopReason
 	usage   event.Usage
 	retries []event.Retrying
-	waits   []time.Duration
 	fault   *engine.Fault
 	err     error
 }

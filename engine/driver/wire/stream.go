@@ -32,7 +32,7 @@ type Call struct {
 type Decoder interface {
 	// Decode appends to out what the frame means. A fault says that the
 	// provider reports a failure, any other error that the frame makes no
-	// sense, and Ping that it says nothing.
+	// sense, and ErrPing that it says nothing.
 	Decode(out []event.Stream, f Frame) ([]event.Stream, error)
 	// End appends to out what was still held back when the stream ended. The
 	// answer is complete where the last of it is a message's stop.
@@ -42,8 +42,8 @@ type Decoder interface {
 	Count(out []event.Stream) []event.Stream
 }
 
-// Ping says that a frame is only a sign of life.
-var Ping = errors.New("ping")
+// ErrPing says that a frame is only a sign of life.
+var ErrPing = errors.New("ping")
 
 // Stream sends the request and yields what the decoder makes of the answer, up
 // to the message's stop. As long as nothing of the answer has been yielded it
@@ -184,7 +184,7 @@ func (a *attempt) read(resp *http.Response, body io.Reader) error {
 		if err != nil && frame.Cut && !faulty(err) {
 			return a.end(io.EOF)
 		}
-		if !errors.Is(err, Ping) {
+		if !errors.Is(err, ErrPing) {
 			a.progress.Reset(a.client.progress())
 		}
 		e := a.emit(out)
@@ -198,7 +198,7 @@ func (a *attempt) read(resp *http.Response, body io.Reader) error {
 		if err := a.over(); err != nil {
 			return err
 		}
-		if err != nil && !errors.Is(err, Ping) {
+		if err != nil && !errors.Is(err, ErrPing) {
 			return a.wrong(frame, err)
 		}
 	}
