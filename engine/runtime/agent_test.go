@@ -34,7 +34,7 @@ func (f flaky) Presenter(s event.SessionID) engine.Presenter {
 	})
 }
 
-var errFull = errors.New("disk is errFull")
+var errFull = errors.New("disk is full")
 
 func refuse(types ...string) func(event.Data) error {
 	return func(d event.Data) error {
