@@ -2,11 +2,14 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 
 	"agentx/config"
+	"agentx/store"
 
 	"github.com/spf13/cobra"
 )
@@ -36,6 +39,9 @@ func doctorCommand(w *world) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
+
+// mostProblems is how many of a kind are told: more say nothing new.
+const mostProblems = 10
 
 // A finding is one thing that was looked at.
 type finding struct {
@@ -91,7 +97,16 @@ func (w *world) examineModels(c config.Config, add func(status, what, format str
 }
 
 func (w *world) examineStore(ctx context.Context, add func(status, what, format string, args ...any)) {
-	db, err := w.store(ctx)
+	path, err := w.storePath()
+	if err != nil {
+		add("wrong", "database", "%s", w.words(err))
+		return
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		add("ok", "database", "none yet; the first session makes %s", path)
+		return
+	}
+	db, err := w.openStore(ctx, store.Options{ReadOnly: true})
 	if err != nil {
 		add("wrong", "database", "%s", w.words(err))
 		return
@@ -106,7 +121,11 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 		add("wrong", "database", "%s", w.words(err))
 		return
 	}
-	for _, p := range problems {
+	for i, p := range problems {
+		if i == mostProblems {
+			add("wrong", "database", "and %d problems more", len(problems)-i)
+			break
+		}
 		add("wrong", "database", "%v", p)
 	}
 	if len(problems) == 0 {

@@ -90,31 +90,42 @@ func (w *world) dumb() bool {
 
 func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
-// store opens the database.
+// store opens the database to write to it.
 func (w *world) store(ctx context.Context) (*store.DB, error) {
+	return w.openStore(ctx, store.Options{Now: time.Now})
+}
+
+// reader opens the database for somebody who only reads. Where nothing can be
+// written that is enough.
+func (w *world) reader(ctx context.Context) (*store.DB, error) {
+	db, err := w.store(ctx)
+	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrPermission) || errors.Is(err, store.ErrDiskFull) {
+		return w.openStore(ctx, store.Options{ReadOnly: true})
+	}
+	return db, err
+}
+
+func (w *world) openStore(ctx context.Context, o store.Options) (*store.DB, error) {
 	w.opening.Lock()
 	defer w.opening.Unlock()
 	if w.db != nil {
 		return w.db, nil
 	}
-	c, err := w.config()
+	path, err := w.storePath()
 	if err != nil {
 		return nil, err
 	}
-	path := w.flags.db
-	if path == "" {
-		path = c.Paths.Database()
-	}
-	db, err := store.Open(ctx, path, store.Options{Now: time.Now})
-	if err != nil {
-		return nil, err
-	}
-	w.db = db
-	return db, nil
+	w.db, err = store.Open(ctx, path, o)
+	return w.db, err
 }
 
-// reader opens the database for somebody who only reads.
-func (w *world) reader(ctx context.Context) (*store.DB, error) { return w.store(ctx) }
+func (w *world) storePath() (string, error) {
+	if w.flags.db != "" {
+		return w.flags.db, nil
+	}
+	c, err := w.config()
+	return c.Paths.Database(), err
+}
 
 // runtime returns the runtime. A program keeps all its sessions or none, so the
 // first journal is the one for all.
