@@ -46,10 +46,21 @@ func chat(ctx context.Context, w *world, o options) error {
 	return w.left(c, r, err)
 }
 
-// sayHowToResume tells a person who leaves how to come back.
+// sayHowToResume tells a person who leaves how to come back. A terminal that
+// takes nothing any more does not hold up the end.
 func (w *world) sayHowToResume(d *desk) {
-	if t := d.current(); t != nil && t.kept {
+	t := d.current()
+	if t == nil || !t.kept {
+		return
+	}
+	said := make(chan struct{})
+	go func() { // ends when the terminal has taken it, or with the program
+		defer close(said)
 		w.note("to go on: agentx -r %s", shortID(t.session))
+	}()
+	select {
+	case <-said:
+	case <-time.After(500 * time.Millisecond):
 	}
 }
 

@@ -187,6 +187,12 @@ func (s *Screen) Acquire() error {
 	if err := s.raw(); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	away := s.away
+	s.mu.Unlock()
+	if !away {
+		s.say(modesOff) // what was pushed before it was lost is pushed once
+	}
 	s.say(modesOn)
 	s.mu.Lock()
 	s.away = false
