@@ -7,10 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/term"
 )
 
 // Somebody new asks, reads, leaves, and comes back to go on.
@@ -204,6 +207,34 @@ func TestChatHangUp(t *testing.T) {
 				h.keptPart(t)
 			}
 		})
+	}
+}
+
+// A terminal that takes nothing any more holds up neither the answer nor the end.
+func TestChatStuck(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/endless")
+	w.ready()
+	w.says("count")
+	w.sees(" of many")
+	w.mu.Lock() // from here on nobody reads
+	h.until("an answer far larger than a terminal's buffer", func() bool { return h.said.Load() > 1<<20 })
+	began := time.Now()
+	w.signal(syscall.SIGTERM)
+	select {
+	case <-w.ended:
+	case <-time.After(patience):
+		t.Error("the program does not end")
+	}
+	w.mu.Unlock()
+	w.ends(128 + int(syscall.SIGTERM))
+	w.soon(began)
+	after, err := term.GetState(int(w.tty.Fd()))
+	if err != nil || !reflect.DeepEqual(after, w.before) {
+		t.Errorf("the terminal's attributes are not as they were: %v", err)
+	}
+	if out, _, _ := h.run("session", "search", "line"); !strings.Contains(out, "openai/endless") {
+		t.Errorf("what came is not kept:\n%s", out)
 	}
 }
 

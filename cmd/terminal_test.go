@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ type house struct {
 	home, dir string
 	url       string
 	gate      chan struct{} // lets the model "gate" finish one answer
+	said      atomic.Int64  // bytes that "endless" has said
 }
 
 func newHouse(t *testing.T) *house {
@@ -51,8 +53,9 @@ func newHouse(t *testing.T) *house {
 	return h
 }
 
-// answer is provider with two models that tell stories: "gate" begins an answer
-// and ends it when the story says so, "drip" counts for ever.
+// answer is provider with models that tell stories: "gate" begins an answer and
+// ends it when the story says so; "drip" counts for ever, and "endless" too, as
+// fast as it can.
 func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -62,7 +65,7 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 		Model    string
 		Messages []struct{ Content any }
 	}
-	if err := json.Unmarshal(body, &req); err != nil || req.Model != "gate" && req.Model != "drip" {
+	if err := json.Unmarshal(body, &req); err != nil || !slices.Contains([]string{"gate", "drip", "endless"}, req.Model) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		provider(w, r)
 		return
@@ -75,6 +78,11 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	question := req.Messages[len(req.Messages)-1].Content
 	say(fmt.Sprintf("Thinking about %v, ", question))
+	for n := 1; req.Model == "endless" && r.Context().Err() == nil; n++ {
+		line := fmt.Sprintf("line %d of many\n\n", n)
+		say(line)
+		h.said.Add(int64(len(line)))
+	}
 	for n := 1; req.Model == "drip"; n++ {
 		select {
 		case <-time.After(10 * time.Millisecond):
@@ -266,6 +274,17 @@ func (w *window) written() []byte {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return bytes.Clone(w.bytes.Bytes())
+}
+
+// until waits for something to become true.
+func (h *house) until(what string, ok func() bool) {
+	h.t.Helper()
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			h.t.Errorf("waited in vain for %s", what)
+			return
+		}
+	}
 }
 
 // until waits for something to become true.
