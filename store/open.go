@@ -21,8 +21,9 @@ const application = 0x61677478
 // Open opens the database at path, makes it and its folder if need be, brings
 // its schema up to date, and closes the turns of sessions whose writer died.
 //
-// Read-only it does none of this. On a read-only file system it then reads
-// the file as it is, without what may still be in its write-ahead log.
+// Read-only it does none of this. Where nothing can be written at all it then
+// reads the file as it is, without what may still be in its write-ahead log:
+// see [DB.Behind].
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	db := &DB{path: path, options: o, lives: map[*live]struct{}{}}
 	open := db.open
@@ -83,12 +84,24 @@ func (db *DB) read(ctx context.Context) error {
 	}
 	db.r = db.readers("mode=ro")
 	err := db.inspect(ctx, db.r)
-	if s, ok := errors.AsType[*sqlite.Error](err); ok && s.Code()&0xff == sqliteCantOpen {
+	if unshared(err) {
 		db.r.Close()
 		db.r = db.readers("mode=ro&immutable=1")
+		db.behind = size(db.path+"-wal") > 0
 		err = db.inspect(ctx, db.r)
 	}
 	return err
+}
+
+// unshared reports whether err says that the file which the readers of a
+// write-ahead log share cannot be made: its folder is closed, or the disk full.
+func unshared(err error) bool {
+	s, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	kind := s.Code() & 0xff
+	return kind == sqliteCantOpen || kind == sqliteReadOnly || s.Code() == sqliteIOErrShmSize
 }
 
 // inspect refuses what this version cannot read.

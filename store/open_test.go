@@ -351,6 +351,40 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// On a disk that was full before, what is there can still be read: nothing has
+// to be made for that.
+func TestFullDiskIsRead(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no small disk to be had: %s", out)
+	}
+	defer exec.Command("umount", dir).Run()
+	path := filepath.Join(dir, "a.db")
+	db, err := Open(t.Context(), path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin(t, db, "s")
+	tell(t, db, "s", "u", "find me", hello("m", "hello")...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fill"), make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("filling the disk: %v", err)
+	}
+	if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, ErrDiskFull) {
+		t.Errorf("Open() = %v, want ErrDiskFull", err)
+	}
+	ro, err := Open(t.Context(), path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ro.Close()
+	if hits, err := ro.Search(t.Context(), "find", 0); err != nil || len(hits) != 1 || ro.Behind() {
+		t.Errorf("Search() = %v, %v, behind %v", hits, err, ro.Behind())
+	}
+}
+
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "a.db")
 	db := open(b, path)

@@ -49,6 +49,7 @@ type DB struct {
 	w       *sql.DB  // one connection, which writes
 	r       *sql.DB  // a few, which cannot
 	mode    string   // with which r was opened
+	behind  bool     // the write-ahead log could not be read
 
 	mu     sync.Mutex
 	closed bool
@@ -64,6 +65,10 @@ func (db *DB) Path() string { return db.path }
 
 // ReadOnly reports whether nothing can be written.
 func (db *DB) ReadOnly() bool { return db.options.ReadOnly }
+
+// Behind reports whether what was saved last could not be read: it is still in
+// the write-ahead log, and nothing can be written that reading it takes.
+func (db *DB) Behind() bool { return db.behind }
 
 // Version returns the version of SQLite, such as "3.53.4".
 func (db *DB) Version(ctx context.Context) (string, error) {
