@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"strings"
 	"sync"
@@ -59,6 +57,14 @@ type resultUsage struct {
 	ReasoningTokens          int64 `json:"reasoning_tokens"`
 }
 
+func resultUsageOf(u event.Usage) resultUsage {
+	return resultUsage{
+		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+		CacheReadInputTokens: u.CacheReadTokens, CacheCreationInputTokens: u.CacheWriteTokens,
+		ReasoningTokens: u.ReasoningTokens,
+	}
+}
+
 type resultError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -70,6 +76,7 @@ type outcome struct {
 	model   string
 	text    string // of the last message of the assistant
 	turn    event.TurnResponse
+	sent    bool // to the driver
 	err     error
 	words   string // err for people
 }
@@ -79,11 +86,7 @@ func (o outcome) result() result {
 		Type: "result", Subtype: "success", Result: o.text, SessionID: o.session, Model: cmpOr(o.turn.Model, o.model),
 		NumTurns: o.turn.Messages, StopReason: string(o.turn.StopReason), DurationMs: o.turn.DurationMs,
 		TTFTMs: o.turn.TimeToFirstTokenMs, TotalCostUSD: o.turn.CostUSD,
-		Usage: resultUsage{
-			InputTokens: o.turn.Usage.InputTokens, OutputTokens: o.turn.Usage.OutputTokens,
-			CacheReadInputTokens: o.turn.Usage.CacheReadTokens, CacheCreationInputTokens: o.turn.Usage.CacheWriteTokens,
-			ReasoningTokens: o.turn.Usage.ReasoningTokens,
-		},
+		Usage: resultUsageOf(o.turn.Usage),
 	}
 	if o.err != nil {
 		kind := errorType(o.err)
@@ -267,13 +270,11 @@ func (l *lines) write(v any) error {
 
 // writeLine writes v as one line of JSON, at once.
 func writeLine(out io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	line, err := event.Marshal(v)
+	if err != nil {
 		return err
 	}
-	_, err := out.Write(b.Bytes())
+	_, err = out.Write(append(line, '\n'))
 	return err
 }
 

@@ -69,11 +69,7 @@ func list(s store.Session, snippet string) listed {
 	return listed{
 		ID: s.ID, Title: s.Title, Model: s.Model, Dir: s.Dir, ParentID: s.ParentID, Created: s.Created, Updated: s.Updated,
 		Messages: s.Messages, CostUSD: s.Cost, Interrupted: s.Interrupted, Snippet: snippet,
-		Usage: resultUsage{
-			InputTokens: s.Usage.InputTokens, OutputTokens: s.Usage.OutputTokens,
-			CacheReadInputTokens: s.Usage.CacheReadTokens, CacheCreationInputTokens: s.Usage.CacheWriteTokens,
-			ReasoningTokens: s.Usage.ReasoningTokens,
-		},
+		Usage: resultUsageOf(s.Usage),
 	}
 }
 

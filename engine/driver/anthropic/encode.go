@@ -89,7 +89,7 @@ func encode(req engine.Request, maxTokens int) ([]byte, error) {
 	}
 	r.think(req, maxTokens)
 	r.cache()
-	return wire.JSON(r)
+	return event.Marshal(r)
 }
 
 // sameMaker reports whether the thoughts of model had mean anything to model

@@ -2,13 +2,10 @@ package openai
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"testing"
 
-	"agentx/engine/driver/wire"
-	"agentx/engine/event"
+	"agentx/engine/driver/wire/wiretest"
 )
 
 const benchEvents = 1000
@@ -27,42 +24,8 @@ func benchStream() []byte {
 	return b.Bytes()
 }
 
-// BenchmarkDecode reads a stream as the driver does.
 func BenchmarkDecode(b *testing.B) {
-	stream := benchStream()
-	b.ReportAllocs()
-	for b.Loop() {
-		r, d := wire.NewReader(bytes.NewReader(stream), 1<<20), newDecoder(wire.Call{}, "m")
-		var out []event.Stream
-		for {
-			f, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			if out, err = d.Decode(out[:0], f); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*benchEvents), "ns/event")
+	wiretest.BenchmarkDecode(b, benchStream(), benchEvents, fresh)
 }
 
-// BenchmarkNaive is what it is measured against: each event into a map.
-func BenchmarkNaive(b *testing.B) {
-	stream := benchStream()
-	b.ReportAllocs()
-	for b.Loop() {
-		r := wire.NewReader(bytes.NewReader(stream), 1<<20)
-		for {
-			f, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			var m map[string]any
-			if err := json.Unmarshal(f.Data, &m); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*benchEvents), "ns/event")
-}
+func BenchmarkNaive(b *testing.B) { wiretest.BenchmarkNaive(b, benchStream(), benchEvents) }

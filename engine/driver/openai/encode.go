@@ -94,7 +94,7 @@ func encode(req engine.Request, d Driver) ([]byte, error) {
 	} else {
 		r.MaxTokens = limit
 	}
-	return wire.JSON(r)
+	return event.Marshal(r)
 }
 
 func messages(system string, turns []wire.Turn) []message {

@@ -2,13 +2,10 @@ package openai
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
 )
 
@@ -60,34 +57,8 @@ func TestRequests(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name, body)
+			wiretest.TestRequest(t, name, body)
 		})
-	}
-}
-
-// golden compares JSON with a file. With UPDATE set it writes the file.
-func golden(t *testing.T, name string, body []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".json")
-	var got, want any
-	if err := json.Unmarshal(body, &got); err != nil {
-		t.Fatal(err)
-	}
-	if os.Getenv("UPDATE") != "" {
-		pretty, _ := json.MarshalIndent(got, "", " ")
-		if err := os.WriteFile(path, append(pretty, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: %s", path, diff)
 	}
 }
 

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,17 +43,6 @@ func TextLimit(tokens int) int64 {
 		return 0
 	}
 	return min(32<<20, max(64<<10, int64(tokens)*8))
-}
-
-// JSON is json.Marshal without escapes for HTML.
-func JSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Unreadable says to a model that there is a file which it cannot be shown.
