@@ -272,12 +272,12 @@ func (d *decoder) Count(out []event.Stream) []event.Stream {
 
 // take sets count to n, if there is one, and reports whether n can be a number
 // of tokens.
-func take(count, n *int64) bool {
+func take(count, n *int64) (ok bool) {
 	if n == nil {
 		return true
 	}
-	*count = *n
-	return *n >= 0 && *n <= 1_000_000_000
+	*count, ok = wire.Tokens(n)
+	return ok
 }
 
 func (d *decoder) finish(out []event.Stream) []event.Stream {

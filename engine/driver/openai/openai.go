@@ -72,26 +72,20 @@ func (d Driver) remembers() bool {
 
 // Receive asks for one message and yields it as it comes.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
-	return func(yield func(event.Stream, error) bool) {
-		call, err := d.call(ctx, "/chat/completions")
-		if err == nil {
-			call.Body, err = encode(req, d)
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				yield(nil, err)
-			}
-			return
-		}
-		call.MaxText = wire.TextLimit(req.Options.MaxTokens)
-		client, done := wire.Borrow(d.Client)
-		defer done()
-		for e, err := range client.Stream(ctx, call, func() wire.Decoder { return newDecoder(call, req.Model) }) {
-			if !yield(e, err) {
-				return
-			}
-		}
+	return wire.Answer(ctx, d.Client,
+		func() (wire.Call, error) { return d.question(ctx, req) },
+		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+}
+
+// question is the call that asks for a message.
+func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
+	call, err := d.call(ctx, "/chat/completions")
+	if err != nil {
+		return call, err
 	}
+	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
+	call.Body, err = encode(req, d)
+	return call, err
 }
 
 // call is a request without a body yet.

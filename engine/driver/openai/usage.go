@@ -1,6 +1,9 @@
 package openai
 
-import "agentx/engine/event"
+import (
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
 
 // A usage is a count of tokens, in the spellings of several servers.
 type usage struct {
@@ -24,8 +27,8 @@ func (d *decoder) total(u *usage) {
 	if u == nil || u.Prompt == nil && u.Completion == nil {
 		return
 	}
-	prompt, ok1 := tokens(u.Prompt)
-	completion, ok2 := tokens(u.Completion)
+	prompt, ok1 := wire.Tokens(u.Prompt)
+	completion, ok2 := wire.Tokens(u.Completion)
 	if !ok1 || !ok2 {
 		d.usage = event.Usage{} // then nobody knows
 		return
@@ -33,7 +36,7 @@ func (d *decoder) total(u *usage) {
 	read := first(u.In.Cached, u.Cached, u.CacheHit)
 	write := first(u.In.Write, u.CacheWrite)
 	reasoning := first(u.Out.Reasoning)
-	total, _ := tokens(u.Total)
+	total, _ := wire.Tokens(u.Total)
 	if reasoning > completion || total == prompt+completion+reasoning {
 		completion += reasoning // counted apart
 	}
@@ -45,19 +48,11 @@ func (d *decoder) total(u *usage) {
 
 func first(all ...*int64) int64 {
 	for _, n := range all {
-		if v, ok := tokens(n); ok && v > 0 {
+		if v, ok := wire.Tokens(n); ok && v > 0 {
 			return v
 		}
 	}
 	return 0
-}
-
-// tokens is n if it can be a number of tokens.
-func tokens(n *int64) (int64, bool) {
-	if n == nil {
-		return 0, true
-	}
-	return *n, *n >= 0 && *n <= 1_000_000_000
 }
 
 // Count yields the total, once: there are servers that count downwards.

@@ -15,19 +15,6 @@ import (
 	"agentx/engine/event"
 )
 
-// A Call is one request to a provider and what is needed to speak about it.
-type Call struct {
-	Provider  string // its name for people
-	KeySource string // where the key is from, for people
-	URL       string
-	Header    http.Header
-	Secrets   []string // never shown
-	Body      []byte   // POST where there is one, else GET
-
-	Lines   bool  // of JSON, instead of server-sent events
-	MaxText int64 // bytes of the answer without its thoughts; 0 is the client's limit
-}
-
 // A Decoder makes stream events of the frames of one answer.
 type Decoder interface {
 	// Decode appends to out what the frame means. A fault says that the
