@@ -31,7 +31,7 @@ func ask(ctx context.Context, w *world, o options) error {
 	p := w.printer(o)
 	t, err := w.open(ctx, o)
 	if err != nil {
-		return w.refused(o, err)
+		return w.refused(o, unopened(err))
 	}
 	defer t.close()
 	return w.answer(ctx, t, p, content)
@@ -50,13 +50,14 @@ func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Co
 		defer w.bus.Subscribe(bus.Subscription{}, l.take)()
 	}
 	err := p.begin(opening{Version: versionLine(), SessionID: t.session, Model: t.choice.Name(), Cwd: w.dir})
-	if err == nil {
+	if watch.failed = err; err == nil {
 		err = t.agent.Receive(ctx, content)
+		last.sent = !unsent(err)
 	}
 	last.session, last.model = t.shown(), t.choice.Model
-	last.err = verdict(errors.Join(watch.failed, err), last.turn)
+	last.err = broken(verdict(errors.Join(watch.failed, err), last.turn), last.text)
 	if last.err != nil {
-		last.words = w.words(w.explain(ctx, last.err))
+		last.words = w.words(w.account(ctx, t, last))
 	}
 	if failed := p.end(last); failed != nil && watch.failed == nil {
 		watch.failed = failed
@@ -76,7 +77,10 @@ func (w *world) afterwards(t *talk, failed error, o outcome) error {
 		return failed // whoever reads has had enough
 	}
 	kept := "nothing of it is saved"
-	if t.shown() != "" {
+	switch {
+	case !o.sent:
+		kept = "nothing was sent"
+	case t.shown() != "":
 		kept = fmt.Sprintf("it is saved in session %s", t.session)
 	}
 	return &exit{code: codeOutput, err: fmt.Errorf("cannot write the answer (%w); %s", bare(failed), kept)}
@@ -101,11 +105,20 @@ func verdict(err error, t event.TurnResponse) error {
 	case event.ContentFilter:
 		return &exit{code: codeRefused, err: errors.New("the provider's content filter stopped the answer")}
 	case event.MaxTokens:
-		return &exit{code: codeIncomplete, err: errors.New("the answer stops where its token limit is reached (max_tokens); raise --max-tokens")}
+		return &exit{code: codeIncomplete, err: errors.New("the answer stops where its token limit is reached (max_tokens)"), remedy: "raise --max-tokens"}
 	case event.PauseTurn, event.StopOther, event.StopError:
 		return &exit{code: codeIncomplete, err: fmt.Errorf("the answer is incomplete (%s)", t.StopReason)}
 	}
 	return nil
+}
+
+// broken gives a failure of the provider that ended an answer after its
+// beginning the exit code of what it left: an answer that is not complete.
+func broken(err error, text string) error {
+	if code := codeOf(err); text != "" && (code == codeProvider || code == codeRate) {
+		return &exit{code: codeIncomplete, err: err}
+	}
+	return err
 }
 
 // A watcher shows events to a printer, remembers what came, and stops the

@@ -69,9 +69,10 @@ func exitCodesCommand() *cobra.Command {
 
 // exit is an error that knows its exit code.
 type exit struct {
-	code  int
-	err   error
-	quiet bool // has been said, or need not be
+	code   int
+	err    error
+	remedy string // what to do, where that is not in err
+	quiet  bool   // has been said, or need not be
 }
 
 func (e *exit) Error() string { return e.err.Error() }
@@ -154,6 +155,9 @@ func (w *world) words(err error) string {
 // sentence is what err says first: of several failures that were joined the
 // others follow from it or repeat it.
 func sentence(err error) string {
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		return stored(e)
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		if all := joined.Unwrap(); len(all) > 0 {
 			return sentence(all[0])

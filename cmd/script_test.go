@@ -108,6 +108,10 @@ func provider(w http.ResponseWriter, r *http.Request) {
 	case "cut":
 		say("The beginning")
 		return
+	case "overloaded":
+		say("The beginning")
+		fmt.Fprint(w, "data: {\"error\":{\"message\":\"Overloaded\",\"type\":\"overloaded_error\"}}\n\n")
+		return
 	case "refuse":
 		finish = "content_filter"
 	case "short":

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"agentx/config"
-	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
@@ -99,10 +98,27 @@ func (w *world) store(ctx context.Context) (*store.DB, error) {
 // written that is enough.
 func (w *world) reader(ctx context.Context) (*store.DB, error) {
 	db, err := w.store(ctx)
-	if errors.Is(err, store.ErrReadOnly) || errors.Is(err, store.ErrPermission) || errors.Is(err, store.ErrDiskFull) {
-		return w.openStore(ctx, store.Options{ReadOnly: true})
+	if !lasting(err) {
+		return db, err
 	}
-	return db, err
+	ro, again := w.openStore(ctx, store.Options{ReadOnly: true})
+	if again != nil {
+		return nil, err
+	}
+	if ro.Behind() {
+		w.note("%s; what was said last may be missing here", sentence(err))
+	}
+	return ro, nil
+}
+
+// lasting reports whether err hinders writing, and perhaps not reading.
+func lasting(err error) bool {
+	for _, kind := range []error{store.ErrReadOnly, store.ErrPermission, store.ErrDiskFull, store.ErrIO, store.ErrCorrupt} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) openStore(ctx context.Context, o store.Options) (*store.DB, error) {
@@ -267,14 +283,6 @@ func readSystem(s string) (string, error) {
 		return "", usage("--system: %s is larger than 1 MB", name)
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
-}
-
-// explain turns what only the program's author would understand into words.
-func (w *world) explain(ctx context.Context, err error) error {
-	if i, ok := errors.AsType[engine.Interrupt](context.Cause(ctx)); ok && event.InterruptReason(i) == event.ByTimeout {
-		return errors.New("the answer took longer than --timeout allows; what came is saved")
-	}
-	return err
 }
 
 // absolute is a path as the database knows it.

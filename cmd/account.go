@@ -1,0 +1,124 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"agentx/engine"
+	"agentx/engine/event"
+	"agentx/store"
+)
+
+// account is what a person has to know of an answer that is not a complete one:
+// what happened, what is saved, and what to do.
+func (w *world) account(ctx context.Context, t *talk, o outcome) error {
+	parts := []string{happened(ctx, o.err), saved(t, o), remedy(t, o)}
+	var said []string
+	for _, s := range parts {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return errors.New(strings.Join(said, "; "))
+}
+
+// happened is what went wrong.
+func happened(ctx context.Context, err error) string {
+	if i, ok := errors.AsType[engine.Interrupt](context.Cause(ctx)); ok && event.InterruptReason(i) == event.ByTimeout {
+		return "the answer took longer than --timeout allows"
+	}
+	if e, ok := errors.AsType[*store.Error](err); ok {
+		what, _ := failing(e)
+		return what
+	}
+	return sentence(err)
+}
+
+// saved is what became of the message and its answer.
+func saved(t *talk, o outcome) string {
+	_, lost := errors.AsType[*store.Error](o.err)
+	switch {
+	case !o.sent:
+		return "nothing was saved and nothing was sent"
+	case !t.kept:
+		return ""
+	case lost:
+		return "not all of the answer is saved"
+	case o.text != "":
+		return "what came is saved"
+	}
+	return "your message is saved"
+}
+
+// remedy is what to do about it.
+func remedy(t *talk, o outcome) string {
+	if e, ok := errors.AsType[*exit](o.err); ok && e.remedy != "" {
+		return e.remedy
+	}
+	if e, ok := errors.AsType[*store.Error](o.err); ok {
+		_, todo := failing(e)
+		return todo
+	}
+	switch code := codeOf(o.err); {
+	case code == codeAuth:
+		return fmt.Sprintf("to give another key: agentx key set %s", t.choice.Provider.Name)
+	case t.kept && o.sent && (code == codeProvider || code == codeRate || code == codeLimit || code == codeIncomplete):
+		return fmt.Sprintf("to go on: agentx -r %s", shortID(t.session))
+	}
+	return ""
+}
+
+// unsent reports whether err kept the message from the driver: what cannot be
+// saved is not sent.
+func unsent(err error) bool {
+	f, ok := errors.AsType[*engine.Fault](err)
+	return ok && f.Code == event.CodeStore
+}
+
+// unopened says of a session that could not be opened that nothing was sent.
+func unopened(err error) error {
+	e, ok := errors.AsType[*store.Error](err)
+	if !ok {
+		return err
+	}
+	what, todo := failing(e)
+	what += "; nothing was saved and nothing was sent"
+	if todo != "" {
+		what += "; " + todo
+	}
+	return &exit{code: codeStore, err: errors.New(what)}
+}
+
+// stored is a failure of the store in words.
+func stored(e *store.Error) string {
+	what, todo := failing(e)
+	if todo == "" {
+		return what
+	}
+	return what + "; " + todo
+}
+
+// failing is what is wrong with the store, and what to do about it.
+func failing(e *store.Error) (what, todo string) {
+	switch {
+	case errors.Is(e, store.ErrDiskFull):
+		return fmt.Sprintf("the disk is full (%s)", e.Path), "make room on it, or name another place with --db"
+	case errors.Is(e, store.ErrReadOnly):
+		return e.Path + " is read-only", "sessions can be read; to begin one elsewhere name a file with --db"
+	case errors.Is(e, store.ErrPermission):
+		return fmt.Sprintf("%s: permission denied (it belongs to %s)", e.Path, owner(e.Path)), "name another file with --db"
+	case errors.Is(e, store.ErrNotDatabase):
+		return e.Path + " is not a database of agentx, and was left as it is", "move it away, or name another file with --db"
+	case errors.Is(e, store.ErrNewer):
+		return fmt.Sprintf("%s was written by a newer agentx than this program, and was left as it is", e.Path), "use that one, or another file with --db"
+	case errors.Is(e, store.ErrCorrupt):
+		return e.Path + " is damaged, and was left as it is", "`agentx doctor` looks closer; `agentx session export` reads what can be read"
+	case errors.Is(e, store.ErrIO):
+		return fmt.Sprintf("disk I/O error at %s", e.Path), "nothing more is written there; `agentx doctor` looks closer"
+	case errors.Is(e, store.ErrNetwork):
+		return fmt.Sprintf("%s lies on a network file system, where a database breaks", e.Path), "name a file on a disk of this machine with --db"
+	}
+	return e.Err.Error(), ""
+}
