@@ -13,7 +13,8 @@ type activity struct {
 	asked bool // a turn has begun and not had its conversation_end
 	ended bool // the turn has had its conversation_end
 	calls calls
-	names list[waiting] // tools that are at work
+
+	waiting waiting // calls that have no result yet
 }
 
 type kind byte
@@ -46,7 +47,7 @@ func transition(a activity, _ time.Time, in event.Data) (activity, []event.State
 		}
 		return activity{asked: true}, nil
 	case event.MessageStart:
-		return activity{asked: a.asked, names: a.names}, []event.State{event.ConversationStart{MessageID: in.MessageID}}
+		return activity{asked: a.asked, waiting: a.waiting}, []event.State{event.ConversationStart{MessageID: in.MessageID}}
 	case event.ThinkingDelta:
 		return a.become(thinking, event.ConversationThinking{})
 	case event.TextDelta:
@@ -87,22 +88,17 @@ func (a activity) execute(in event.ToolUseStop) (activity, []event.State) {
 		return a, nil
 	}
 	a.calls = rest
-	a.names = a.names.push(waiting{call: c.id, tool: c.name})
+	a.waiting = a.waiting.add(made{id: c.id, tool: c.name})
 	return a, []event.State{event.ToolExecuting{ToolID: c.id, ToolName: c.name, Input: c.whole(in.Input).Input}}
 }
 
 func (a activity) complete(in event.ToolResult) (activity, []event.State) {
-	meant := func(w waiting) bool { return w.call == in.ToolCallID }
-	w, ok := a.names.find(meant)
-	if !ok {
-		w = waiting{call: in.ToolCallID, tool: "unknown"}
-	}
-	a.kind = nothing
-	a.names = a.names.change(meant, func(w waiting) (waiting, bool) { return w, false })
+	c, rest := a.waiting.take(in.ToolCallID, "")
+	a.kind, a.waiting = nothing, rest
 	if out := outputOf(in); in.IsError || out.Failed() {
-		return a, []event.State{event.ToolFailed{ToolID: w.call, ToolName: w.tool, Error: out.String()}}
+		return a, []event.State{event.ToolFailed{ToolID: c.id, ToolName: c.tool, Error: out.String()}}
 	}
-	return a, []event.State{event.ToolCompleted{ToolID: w.call, ToolName: w.tool, Result: in.Result}}
+	return a, []event.State{event.ToolCompleted{ToolID: c.id, ToolName: c.tool, Result: in.Result}}
 }
 
 // end closes the turn, once, after what led to it.
@@ -110,5 +106,5 @@ func (a activity) end(why event.EndReason, cause ...event.State) (activity, []ev
 	if a.ended {
 		return a, cause
 	}
-	return activity{ended: true, names: a.names}, append(cause, event.ConversationEnd{Reason: why})
+	return activity{ended: true, waiting: a.waiting}, append(cause, event.ConversationEnd{Reason: why})
 }

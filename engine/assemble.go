@@ -22,7 +22,7 @@ type assembly struct {
 	run   run              // the part that is growing
 	calls calls            // tool calls that are open
 
-	waiting list[waiting] // calls that have no result yet; they outlive their message
+	waiting waiting // calls that have no result yet; they outlive their message
 }
 
 // A run is text or thinking that grows.
@@ -31,9 +31,6 @@ type run struct {
 	text      text
 	signature string
 }
-
-// A waiting call is one whose result has not come.
-type waiting struct{ message, call, tool string }
 
 // assemble turns the pieces of a reply into whole messages.
 //
@@ -127,7 +124,7 @@ func (a assembly) call(at time.Time, in event.ToolUseStop) (assembly, []event.Me
 	a.calls = rest
 	whole := c.whole(in.Input)
 	a.parts = a.parts.push(whole)
-	a.waiting = a.waiting.push(waiting{a.id, c.id, c.name})
+	a.waiting = a.waiting.add(made{a.id, c.id, c.name})
 	return a, []event.Message{event.ToolCallMessage{
 		ID: a.id + "/" + c.id, ToolCall: whole, Timestamp: event.MillisOf(at), ParentID: a.id,
 	}}
@@ -136,18 +133,14 @@ func (a assembly) call(at time.Time, in event.ToolUseStop) (assembly, []event.Me
 // answer makes a message of a tool's result. It knows the tool's name from the
 // call that waits.
 func (a assembly) answer(at time.Time, in event.ToolResult) (assembly, []event.Message) {
-	meant := func(w waiting) bool { return w.call == in.ToolCallID }
-	w, ok := a.waiting.find(meant)
-	if !ok {
-		w = waiting{a.id, in.ToolCallID, "unknown"}
-	}
-	a.waiting = a.waiting.change(meant, func(w waiting) (waiting, bool) { return w, false })
+	c, rest := a.waiting.take(in.ToolCallID, a.id)
+	a.waiting = rest
 	return a, []event.Message{event.ToolResultMessage{
-		ID:         w.message + "/" + w.call + "/result",
-		ToolCallID: w.call,
-		ToolResult: event.ToolReturn{ID: w.call, Name: w.tool, Output: outputOf(in)},
+		ID:         c.message + "/" + c.id + "/result",
+		ToolCallID: c.id,
+		ToolResult: event.ToolReturn{ID: c.id, Name: c.tool, Output: outputOf(in)},
 		Timestamp:  event.MillisOf(at),
-		ParentID:   w.message,
+		ParentID:   c.message,
 	}}
 }
 

@@ -41,6 +41,25 @@ func (c calls) close(in event.ToolUseStop) (call, calls, bool) {
 	return closed, calls{c.change(named(in.ToolCallID), func(c call) (call, bool) { return c, false })}, true
 }
 
+// A made call is one whose input is complete: of which message, and of what tool.
+type made struct{ message, id, tool string }
+
+// waiting are the calls that have been made and have no result yet.
+type waiting struct{ list[made] }
+
+func (w waiting) add(c made) waiting { return waiting{w.push(c)} }
+
+// take takes out the call that a result names. One that was never made is taken
+// for a call of message to a tool that nobody knows.
+func (w waiting) take(id, message string) (made, waiting) {
+	meant := func(c made) bool { return c.id == id }
+	c, ok := w.find(meant)
+	if !ok {
+		return made{message, id, "unknown"}, w
+	}
+	return c, waiting{w.change(meant, func(c made) (made, bool) { return c, false })}
+}
+
 // Limits of a tool's input.
 const (
 	maxInput = 1 << 20 // bytes

@@ -8,60 +8,13 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"agentx/engine/event"
 	"agentx/engine/mealy"
 )
-
-// A Driver answers requests with stream events. It keeps nothing between two
-// requests, so one driver serves any number of agents at once.
-//
-// The sequence ends with the message's stop, or with the first error, which is
-// a [*Fault] where the driver knows what kind it is. When ctx is done it ends
-// at once.
-type Driver interface {
-	Receive(ctx context.Context, req Request) iter.Seq2[event.Stream, error]
-}
-
-// DriverFunc is a function that is a [Driver].
-type DriverFunc func(context.Context, Request) iter.Seq2[event.Stream, error]
-
-func (f DriverFunc) Receive(ctx context.Context, req Request) iter.Seq2[event.Stream, error] {
-	return f(ctx, req)
-}
-
-// Described is a driver that says to people what it is.
-type Described interface {
-	Name() string
-	Description() string
-}
-
-// A Presenter is shown every event of every layer, one at a time, in order.
-type Presenter interface {
-	Present(ctx context.Context, agent event.AgentID, e event.Event) error
-}
-
-// PresenterFunc is a function that is a [Presenter].
-type PresenterFunc func(context.Context, event.AgentID, event.Event) error
-
-func (f PresenterFunc) Present(ctx context.Context, id event.AgentID, e event.Event) error {
-	return f(ctx, id, e)
-}
-
-// On presents the events that carry D, a layer or a single type, and no others.
-func On[D event.Data](f func(ctx context.Context, agent event.AgentID, at time.Time, d D) error) Presenter {
-	return PresenterFunc(func(ctx context.Context, id event.AgentID, e event.Event) error {
-		if d, ok := e.Data.(D); ok {
-			return f(ctx, id, e.At, d)
-		}
-		return nil
-	})
-}
 
 // An Engine answers messages. It is configuration and nothing else: a value
 // that any number of goroutines may use at once, for any number of agents.
@@ -89,59 +42,6 @@ func (e Engine) Receive(ctx context.Context, req Request) error {
 		failed.add(e.show(shown, req.Agent, ev)...)
 	}
 	return failed.with(nil)
-}
-
-// show presents one event to everybody.
-func (e Engine) show(ctx context.Context, id event.AgentID, ev event.Event) []*PresenterError {
-	var failed []*PresenterError
-	for i, p := range e.Presenters {
-		if err := present(ctx, p, id, ev); err != nil {
-			failed = append(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
-		}
-	}
-	return failed
-}
-
-// failures keeps the first failure of each presenter: one that fails at every
-// piece of a long answer fails once.
-type failures []*PresenterError
-
-func (f *failures) add(errs ...*PresenterError) {
-	for _, err := range errs {
-		if !slices.ContainsFunc(*f, func(known *PresenterError) bool { return known.Index == err.Index }) {
-			*f = append(*f, err)
-		}
-	}
-}
-
-// with joins the failures and the error that ended the answer.
-func (f failures) with(err error) error {
-	errs := []error{err}
-	for _, p := range f {
-		errs = append(errs, p)
-	}
-	return errors.Join(errs...)
-}
-
-// A PresenterError is the failure of one presenter over one event.
-type PresenterError struct {
-	Index int    // among the engine's presenters; -1 for a handler of an agent's
-	Event string // type of the event
-	Err   error
-}
-
-func (e *PresenterError) Error() string {
-	return fmt.Sprintf("presenter %d: %s: %v", e.Index, e.Event, e.Err)
-}
-func (e *PresenterError) Unwrap() error { return e.Err }
-
-func present(ctx context.Context, p Presenter, id event.AgentID, e event.Event) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
-	return p.Present(ctx, id, e)
 }
 
 // Events is the conversation that follows from one message: every input, and

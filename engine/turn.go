@@ -70,7 +70,7 @@ func (t turn) begin(at time.Time, in event.UserMessage) (turn, []event.Turn) {
 		return t, nil
 	}
 	return turn{asked: true, message: in.ID, began: at}, []event.Turn{event.TurnRequest{
-		TurnID: turnID(in.ID), MessageID: in.ID, Content: in.Content, Timestamp: event.MillisOf(at),
+		TurnID: TurnID(in.ID), MessageID: in.ID, Content: in.Content, Timestamp: event.MillisOf(at),
 	}}
 }
 
@@ -84,8 +84,9 @@ func (t turn) end(at time.Time) (turn, []event.Turn) {
 	return next, append(outs, opened...)
 }
 
-// turnID is derived, so that a replay gives the same bytes.
-func turnID(message string) string { return "turn_" + message }
+// TurnID names the turn that a message of the user opens. It is derived, so that
+// a replay gives the same bytes.
+func TurnID(message string) string { return "turn_" + message }
 
 func (t turn) spend(price Pricer, u event.Usage) turn {
 	t.usage = t.usage.Add(u)
@@ -101,7 +102,7 @@ func (t turn) spend(price Pricer, u event.Usage) turn {
 
 func (t turn) response(at time.Time) event.TurnResponse {
 	r := event.TurnResponse{
-		TurnID: turnID(t.message), MessageID: t.message,
+		TurnID: TurnID(t.message), MessageID: t.message,
 		DurationMs: at.Sub(t.began).Milliseconds(),
 		Usage:      t.usage, Model: t.model, StopReason: t.stop,
 		ToolCalls: t.calls, Messages: t.messages, Timestamp: event.MillisOf(at),

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -79,7 +78,7 @@ func (a *Agent) ReceiveMessage(ctx context.Context, m event.UserMessage) error {
 	r := a.home.runtime
 	call := r.Bus.Begin(r.Now, a.scope(""), AgentReceiveRequest{AgentID: a.ID, Content: m.Content})
 	err := a.shell.Receive(ctx, m)
-	turn := turnOf(m.ID)
+	turn := engine.TurnID(m.ID)
 	if err != nil && !wished(err) && !a.toldOf(turn) {
 		a.complain(bus.Command, turn, "the message was not answered as it should be", err)
 	}
@@ -135,7 +134,7 @@ func (a *Agent) request(ctx context.Context, m event.UserMessage) (engine.Reques
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.turn, a.unsaved, a.running = turnOf(m.ID), nil, a.def
+	a.turn, a.unsaved, a.running = engine.TurnID(m.ID), nil, a.def
 	d := a.running
 	return engine.Request{
 		Agent: a.ID, Session: a.Session, Created: a.created,
@@ -182,7 +181,7 @@ func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
 // keeper keeps events in the journal, and tells at once when it cannot.
 func (a *Agent) keeper(journal engine.Presenter) engine.Presenter {
 	return engine.PresenterFunc(func(ctx context.Context, id event.AgentID, e event.Event) error {
-		err := safely(ctx, journal, id, e)
+		err := engine.Present(ctx, journal, id, e)
 		if err != nil {
 			a.lost(ctx, e, err)
 			return err
@@ -263,7 +262,7 @@ func messageID(d event.Data) string {
 func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error {
 	turn := a.current()
 	if q, ok := e.Data.(event.ConversationQueued); ok {
-		turn = turnOf(q.MessageID) // it waits for the running turn and is not of it
+		turn = engine.TurnID(q.MessageID) // it waits for the running turn and is not of it
 	}
 	a.home.runtime.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
 	return nil
@@ -276,26 +275,14 @@ func (a *Agent) current() string {
 	return a.turn
 }
 
-// turnOf names the turn that a message opens, as the engine does.
-func turnOf(message string) string { return "turn_" + message }
-
 // present shows an event to those whom the definition names. One that fails or
 // panics hinders none of the others.
 func (a *Agent) present(ctx context.Context, id event.AgentID, e event.Event) error {
 	var failed error
 	for _, p := range a.Definition().Present {
-		failed = errors.Join(failed, safely(ctx, p, id, e))
+		failed = errors.Join(failed, engine.Present(ctx, p, id, e))
 	}
 	return failed
-}
-
-func safely(ctx context.Context, p engine.Presenter, id event.AgentID, e event.Event) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("presenter panicked: %v", v)
-		}
-	}()
-	return p.Present(ctx, id, e)
 }
 
 func (a *Agent) scope(turn string) bus.Scope {
