@@ -112,6 +112,14 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		say("The beginning")
 		fmt.Fprint(w, "data: {\"error\":{\"message\":\"Overloaded\",\"type\":\"overloaded_error\"}}\n\n")
 		return
+	case "calls":
+		if last := req.Messages[len(req.Messages)-1]; last.Role == "tool" {
+			say(fmt.Sprint("\nThe tool said: ", last.Content))
+			break
+		}
+		say("Let me look.")
+		fmt.Fprint(w, `data: {"id":"c1","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"t1","type":"function","function":{"name":"read_file","arguments":"{\"path\":"}}]}}]}`, "\n\n")
+		finish = "tool_calls"
 	case "refuse":
 		finish = "content_filter"
 	case "short":

@@ -11,6 +11,7 @@ import (
 
 	"agentx/config"
 	"agentx/engine"
+	"agentx/engine/driver"
 	"agentx/engine/driver/anthropic"
 	"agentx/engine/driver/guide"
 	"agentx/engine/driver/openai"
@@ -210,13 +211,14 @@ func (w *world) driver(c config.Config, choice config.Choice) engine.Driver {
 		return guide.New(0)
 	}
 	client := sync.OnceValues(func() (engine.Driver, error) { return w.client(c, choice) })
-	return engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+	model := engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 		d, err := client()
 		if err != nil {
 			return func(yield func(event.Stream, error) bool) { yield(nil, err) }
 		}
 		return d.Receive(ctx, req)
 	})
+	return driver.Loop{Model: model} // models call tools that nobody has offered them, too
 }
 
 // client is a driver with its key.
