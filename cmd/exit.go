@@ -60,7 +60,7 @@ const exitCodes = `Exit codes of agentx:
    14   a required tool server is missing
    70   a fault of agentx itself
    74   the output could not be written
-  129, 130, 143   ended by SIGHUP, SIGINT, SIGTERM
+  129, 130, 143   ended by SIGHUP, SIGINT, SIGTERM; 131, 134 by SIGQUIT, SIGABRT
 `
 
 func exitCodesCommand() *cobra.Command {
@@ -186,12 +186,13 @@ type signals struct {
 }
 
 // watchSignals returns a context that ends with the first SIGINT, SIGTERM or
-// SIGHUP. A second one, or two seconds without an end, stop the program hard.
+// SIGHUP, and with SIGQUIT and SIGABRT, whose dumps would show what is in the
+// memory. A second one, or two seconds without an end, stop the program hard.
 func watchSignals(ctx context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 4)
 	signal.Ignore(syscall.SIGPIPE) // writing says so too, and then what came can be kept
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT)
 	s := &signals{}
 	done := make(chan struct{})
 	s.handOver = func() { signal.Stop(c) }

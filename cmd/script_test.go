@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -63,11 +65,16 @@ func jsonLines(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// interruptWhen sends SIGINT to the program in the background of that name.
+// interruptWhen sends SIGINT, or SIGQUIT where that is asked for, to the
+// programs in the background.
 func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
 	time.Sleep(300 * time.Millisecond) // for the first piece of the answer to be printed
+	var signal os.Signal = os.Interrupt
+	if slices.Contains(args, "QUIT") {
+		signal = syscall.SIGQUIT
+	}
 	for _, cmd := range ts.BackgroundCmds() {
-		ts.Check(cmd.Process.Signal(os.Interrupt))
+		ts.Check(cmd.Process.Signal(signal))
 	}
 }
 
