@@ -37,7 +37,7 @@ type lease struct {
 // somebody else has it, the error is an [*InUseError]. A turn that a writer
 // left open when it died is closed.
 func (db *DB) Lock(ctx context.Context, session event.SessionID) (release func(), err error) {
-	release, err = db.seize(session, true)
+	release, err = db.seize(ctx, session, true)
 	if err != nil {
 		return nil, db.fault("lock", err)
 	}
@@ -46,7 +46,7 @@ func (db *DB) Lock(ctx context.Context, session event.SessionID) (release func()
 
 // seize takes the lock of a session, or shares one that this DB has. Whoever is
 // the first to take it mends what the last one left.
-func (db *DB) seize(session event.SessionID, owned bool) (release func(), err error) {
+func (db *DB) seize(ctx context.Context, session event.SessionID, owned bool) (release func(), err error) {
 	if err := db.writable(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (db *DB) seize(session event.SessionID, owned bool) (release func(), err er
 		if l, err = db.take(session); err != nil {
 			return nil, err
 		}
-		if err := db.mend(context.Background(), session); err != nil {
+		if err := db.mend(own(ctx), session); err != nil {
 			return nil, errors.Join(err, l.file.Close())
 		}
 		if db.locks == nil {

@@ -106,7 +106,7 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 		if err := indexAsked(ctx, tx, key, d.MessageID); err != nil || !counts {
 			return err
 		}
-		return count(ctx, tx, e)
+		return count(ctx, tx, e.At, d)
 	}
 	return nil
 }

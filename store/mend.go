@@ -24,7 +24,7 @@ func (db *DB) mendAll(ctx context.Context) error {
 		return err
 	}
 	for _, id := range ids {
-		if release, err := db.seize(id, false); err == nil {
+		if release, err := db.seize(ctx, id, false); err == nil {
 			release()
 		}
 	}

@@ -21,9 +21,11 @@ import (
 // *-live, whether or not more of it comes. What goes wrong with that is the
 // error of the next event, once; the answer itself is still saved when it is
 // whole. The message that ends a turn is whole in this file when it has been
-// shown, and moves to the log in one transaction with the turn's end. From the user's message to the end of the turn the session is locked:
-// where somebody else writes to it, the error is an [*InUseError] and nothing
-// was saved.
+// shown, and moves to the log in one transaction with the turn's end.
+//
+// From the user's message to the end of the turn the session is locked: where
+// somebody else writes to it, the error is an [*InUseError] and nothing was
+// saved.
 func (db *DB) Presenter(session event.SessionID) engine.Presenter {
 	return &presenter{db: db, session: session}
 }
@@ -89,7 +91,7 @@ func (p *presenter) open(ctx context.Context, e event.Event) error {
 	if p.release != nil {
 		return p.save(ctx, e)
 	}
-	release, err := p.db.seize(p.session, false)
+	release, err := p.db.seize(ctx, p.session, false)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (p *presenter) confirm(ctx context.Context, e event.Event) error {
 // long as that takes.
 func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 	if p.release == nil {
-		release, err := p.db.seize(p.session, false)
+		release, err := p.db.seize(ctx, p.session, false)
 		if err != nil {
 			return err
 		}

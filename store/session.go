@@ -235,7 +235,7 @@ func found(res sql.Result, err error) error {
 // has used. One that somebody writes to is not deleted: the error is an
 // [*InUseError]. Its forks stay.
 func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
-	release, err := db.seize(id, true)
+	release, err := db.seize(ctx, id, true)
 	if err != nil {
 		return db.fault("delete", err)
 	}

@@ -50,12 +50,8 @@ func (db *DB) stats(ctx context.Context, since time.Time) ([]Stat, error) {
 
 func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// count adds a turn to its day.
-func count(ctx context.Context, tx *sql.Tx, e event.Event) error {
-	r, ok := e.Data.(event.TurnResponse)
-	if !ok {
-		return nil
-	}
+// count adds a turn to the day on which it ended.
+func count(ctx context.Context, tx *sql.Tx, at time.Time, r event.TurnResponse) error {
 	g := growthOf(r)
 	_, err := tx.ExecContext(ctx, `
 		INSERT INTO usage VALUES (?1, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
@@ -64,7 +60,7 @@ func count(ctx context.Context, tx *sql.Tx, e event.Event) error {
 			input = input + ?4, output = output + ?5,
 			cache_read = cache_read + ?6, cache_write = cache_write + ?7, reasoning = reasoning + ?8,
 			cost = cost + ?9, unpriced = unpriced + ?10`,
-		day(e.At), r.Model, r.ToolCalls, r.Usage.InputTokens, r.Usage.OutputTokens,
+		day(at), r.Model, r.ToolCalls, r.Usage.InputTokens, r.Usage.OutputTokens,
 		r.Usage.CacheReadTokens, r.Usage.CacheWriteTokens, r.Usage.ReasoningTokens, int64(g.cost), g.unpriced)
 	return err
 }
