@@ -5,6 +5,7 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -23,8 +24,13 @@ func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) in
 	w := newWorld(stdin, stdout, stderr)
 	w.signals = signals
 	root := rootCommand(w)
+	help := &heeded{out: stdout}
+	root.SetOut(help)
 	root.SetArgs(withOptionalValues(args))
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = help.err
+	}
 	w.close()
 	return w.report(signals.explain(err))
 }
@@ -59,7 +65,6 @@ Without any key or local model the built-in guide answers.`,
 		},
 	}
 	root.SetIn(w.stdin)
-	root.SetOut(w.stdout)
 	root.SetErr(w.stderr)
 	root.SetVersionTemplate("agentx {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
@@ -110,6 +115,21 @@ func withOptionalValues(args []string) []string {
 		joined = append(joined, args[i])
 	}
 	return joined
+}
+
+// heeded remembers that writing failed: the library that prints the help does
+// not look.
+type heeded struct {
+	out io.Writer
+	err error
+}
+
+func (h *heeded) Write(p []byte) (int, error) {
+	n, err := h.out.Write(p)
+	if h.err == nil {
+		h.err = err
+	}
+	return n, err
 }
 
 // versionLine is the version with the commit it was built from.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -88,6 +89,9 @@ func codeOf(err error) int {
 	}
 	if errors.Is(err, syscall.EPIPE) {
 		return codeSignal + int(syscall.SIGPIPE)
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok && p.Op == "write" && p.Path == os.Stdout.Name() {
+		return codeOutput
 	}
 	if errors.Is(err, driver.ErrSteps) {
 		return codeLimit

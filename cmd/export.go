@@ -113,18 +113,18 @@ func (v visible) Write(p []byte) (int, error) {
 
 // controls makes C0 and C1 control characters visible, so that a pipe that ends
 // in a terminal does not obey them. Tabs, line ends and everything that is text
-// pass untouched.
+// pass untouched. A CR inside a line would let what follows cover it.
 func controls(s string) string {
 	harmless := func(r rune) bool {
-		return r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) || r == '\n' || r == '\t' || r == '\r'
+		return r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) || r == '\n' || r == '\t'
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for i, r := range s {
 		switch {
-		case harmless(r):
+		case harmless(r), r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 			b.WriteRune(r)
 		case r < ' ':
 			b.WriteRune('␀' + r)

@@ -134,8 +134,9 @@ func errorType(err error) string {
 // plain prints the text of the answer as it comes, and one final newline.
 type plain struct {
 	out   io.Writer
-	held  int  // newlines that came and were not written
-	wrote bool // anything at all
+	held  int    // newlines that came and were not written
+	cr    string // a CR that came last: the LF to it may follow
+	wrote bool   // anything at all
 }
 
 func (p *plain) begin(opening) error { return nil }
@@ -147,7 +148,11 @@ func (p *plain) Present(_ context.Context, _ event.AgentID, e event.Event) error
 			p.held = max(p.held, 2) // a text behind a tool is a paragraph of its own
 		}
 	case event.TextDelta:
-		return p.write(controls(d.Text))
+		s, ended := strings.CutSuffix(p.cr+d.Text, "\r")
+		if p.cr = ""; ended {
+			p.cr = "\r"
+		}
+		return p.write(controls(s))
 	}
 	return nil
 }
@@ -170,6 +175,11 @@ func (p *plain) write(s string) error {
 }
 
 func (p *plain) end(outcome) error {
+	if p.cr != "" {
+		if err := p.write(controls(p.cr)); err != nil {
+			return err
+		}
+	}
 	if !p.wrote {
 		return nil
 	}

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":      exitCode,
+			"full":      fullDisk,
 			"interrupt": interruptWhen,
 			"jsonlines": jsonLines,
 		},
@@ -52,6 +53,14 @@ func exitCode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if got != args[0] {
 		ts.Fatalf("%s: exit code %s, want %s", strings.Join(args[1:], " "), got, args[0])
+	}
+}
+
+// fullDisk runs a command whose output has no room, and wants it to say so.
+func fullDisk(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec("sh", append([]string{"-c", `"$@" >/dev/full`, "sh"}, args...)...)
+	if err == nil || err.Error() != "exit status 74" {
+		ts.Fatalf("%s: %v, want exit status 74", strings.Join(args, " "), err)
 	}
 }
 
@@ -139,6 +148,10 @@ func provider(w http.ResponseWriter, r *http.Request) {
 			say("x" + bad + "y ")
 		}
 		say("the end of it")
+	case "returns":
+		say("safe\revil\r")
+		say("\nnext\r\n")
+		say("last\r")
 	case "lines":
 		for n := range 3000 {
 			say(fmt.Sprintf("line %d of 3000\n\n", n+1))
