@@ -134,7 +134,7 @@ func CodeOf(status int, p Problem) event.ErrorCode {
 	case status == 408, status == 504:
 		return event.CodeTimeout
 	case status == 413:
-		return event.CodeTooLarge
+		return event.CodeContextOverflow
 	case status == 429:
 		return event.CodeRateLimit
 	case status == 503, status == 529:
@@ -152,7 +152,7 @@ func named(p Problem) event.ErrorCode {
 	text := strings.ToLower(p.Message)
 	for _, name := range []string{strings.ToLower(p.Code), strings.ToLower(p.Kind)} {
 		switch name {
-		case "context_length_exceeded", "too_many_prompt_tokens", "exceed_context_size_error":
+		case "context_length_exceeded", "too_many_prompt_tokens", "exceed_context_size_error", "request_too_large":
 			return event.CodeContextOverflow
 		case "insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance", "credit_balance_too_low":
 			return event.CodeQuota
@@ -170,8 +170,6 @@ func named(p Problem) event.ErrorCode {
 			return event.CodePermission
 		case "model_not_found", "not_found_error":
 			return event.CodeNotFound
-		case "request_too_large":
-			return event.CodeTooLarge
 		case "timeout_error":
 			return event.CodeTimeout
 		}
@@ -255,13 +253,11 @@ func (c Call) verdict(code event.ErrorCode) string {
 	case event.CodeNotFound:
 		return "does not know the model or the address"
 	case event.CodeContextOverflow:
-		return "cannot read that much: the conversation is longer than the model's context"
+		return "cannot read that much: the conversation with its files is longer than the model's context"
 	case event.CodeOverloaded:
 		return "is overloaded"
 	case event.CodeTimeout:
 		return "took too long"
-	case event.CodeTooLarge:
-		return "refused the request as too large"
 	case event.CodeContentFilter:
 		return "refused the content"
 	case event.CodeServer:
@@ -286,12 +282,15 @@ func (c Call) fault(code event.ErrorCode, format string, args ...any) *engine.Fa
 
 // refused makes a fault of an answer that is not a success.
 func (c Call) refused(resp *http.Response) *engine.Fault {
+	if resp.StatusCode < 300 {
+		return c.fault(event.CodeProtocol, "%s answers with status %d, which is no answer", c.Provider, resp.StatusCode)
+	}
 	if resp.StatusCode < 400 {
 		where := ""
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil {
 			where = u.Host
 		}
-		return c.fault(event.CodeProtocol, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode)
+		return c.fault(event.CodeNotFound, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode)
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	p, ok := ParseProblem(body)

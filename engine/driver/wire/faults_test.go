@@ -196,14 +196,14 @@ func TestRefusals(t *testing.T) {
 			{status(403, d.error("permission_error", "not you")), event.CodePermission, `not you`},
 			{status(404, "<html><h1>404</h1>"), event.CodeNotFound, `\(404\)$`},
 			{status(404, d.error("not_found_error", "model: x")), event.CodeNotFound, `model: x`},
-			{status(413, d.error("request_too_large", "big")), event.CodeTooLarge, `too large`},
+			{status(413, d.error("request_too_large", "big")), event.CodeContextOverflow, `cannot read that much .*\(413\): big`},
 			{status(422, `{"detail":[{"msg":"field required"}]}`), event.CodeInvalidRequest, `field required`},
 			{status(429, d.error("insufficient_quota", "You exceeded your current quota, please check your plan")), event.CodeQuota, `quota or credit .*\(429\): You exceeded`},
 			{status(429, d.error("rate_limit_error", "slow down"), "Retry-After", "86400"), event.CodeRateLimit, `asks to wait 24h: .*slow down`},
 			{status(500, d.error("api_error", "x"), "X-Should-Retry", "false"), event.CodeServer, `failed`},
 			{status(400, "a\x1b]0;title\x07b\x1b[2K\u202ec "+strings.Repeat("x", 5000)), event.CodeInvalidRequest, `a␛\]0;title␇b␛\[2K.c x{100,400} …$`},
 			{status(401, `{"message":"Bearer abcdefghijklmnop is wrong, and AKIAABCDEFGHIJKLMNOP too"}`), event.CodeAuthentication, `Bearer \[secret\] is wrong, and \[secret\] too`},
-			{status(307, "", "Location", "http://localhost:1/thief?key="+secret), event.CodeProtocol, `redirect to localhost:1 \(307\), which is not followed`},
+			{status(307, "", "Location", "http://localhost:1/thief?key="+secret), event.CodeNotFound, `redirect to localhost:1 \(307\), which is not followed`},
 			{status(204, ""), event.CodeProtocol, `204`},
 		} {
 			t.Run(test.message, func(t *testing.T) {
