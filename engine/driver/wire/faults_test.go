@@ -196,7 +196,7 @@ func TestRefusals(t *testing.T) {
 			{status(403, d.error("permission_error", "not you")), event.CodePermission, `not you`},
 			{status(404, "<html><h1>404</h1>"), event.CodeNotFound, `\(404\)$`},
 			{status(404, d.error("not_found_error", "model: x")), event.CodeNotFound, `model: x`},
-			{status(413, d.error("request_too_large", "big")), event.CodeContextOverflow, `cannot read that much .*\(413\): big`},
+			{status(413, d.error("request_too_large", "big")), event.CodeContextOverflow, `cannot read that much: .*\(413\): big`},
 			{status(422, `{"detail":[{"msg":"field required"}]}`), event.CodeInvalidRequest, `field required`},
 			{status(429, d.error("insufficient_quota", "You exceeded your current quota, please check your plan")), event.CodeQuota, `quota or credit .*\(429\): You exceeded`},
 			{status(429, d.error("rate_limit_error", "slow down"), "Retry-After", "86400"), event.CodeRateLimit, `asks to wait 24h: .*slow down`},
