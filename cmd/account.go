@@ -63,7 +63,7 @@ func remedy(t *talk, o outcome) string {
 	}
 	switch code := codeOf(o.err); {
 	case code == codeAuth:
-		return fmt.Sprintf("to give another key: agentx key set %s", t.choice.Provider.Name)
+		return fmt.Sprintf("to give another key: agentx key set %s", t.choice().Provider.Name)
 	case t.kept && o.sent && (code == codeProvider || code == codeRate || code == codeLimit || code == codeIncomplete):
 		return fmt.Sprintf("to go on: agentx -r %s", shortID(t.session))
 	}

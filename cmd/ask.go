@@ -49,12 +49,12 @@ func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Co
 	if l, ok := p.(*lines); ok {
 		defer w.bus.Subscribe(bus.Subscription{}, l.take)()
 	}
-	err := p.begin(opening{Version: versionLine(), SessionID: t.session, Model: t.choice.Name(), Cwd: w.dir})
+	err := p.begin(opening{Version: versionLine(), SessionID: t.session, Model: t.choice().Name(), Cwd: w.dir})
 	if watch.failed = err; err == nil {
 		err = t.agent.Receive(ctx, content)
 		last.sent = !unsent(err)
 	}
-	last.session, last.model = t.shown(), t.choice.Model
+	last.session, last.model = t.shown(), t.choice().Model
 	last.err = broken(verdict(errors.Join(watch.failed, err), last.turn), last.text)
 	if last.err != nil {
 		last.words = w.words(w.account(ctx, t, last))

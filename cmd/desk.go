@@ -75,7 +75,7 @@ func (d *desk) say(err error) error {
 
 // opened is what the screen shows of a session.
 func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
-	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice), System: t.agent.Definition().System, Saved: t.kept}
+	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice()), System: t.agent.Definition().System, Saved: t.kept}
 	if !t.kept {
 		return o, nil
 	}
@@ -183,7 +183,7 @@ func (d *desk) branch(ctx context.Context, t *talk, message string) error {
 	if err := d.world.db.ForkBefore(ctx, t.session, to, message); err != nil {
 		return err
 	}
-	_, err := d.turnTo(ctx, options{resume: string(to), model: t.choice.Name()})
+	_, err := d.turnTo(ctx, options{resume: string(to), model: t.choice().Name()})
 	return err
 }
 
@@ -236,7 +236,7 @@ func (d *desk) Open(ctx context.Context, id event.SessionID) (tui.Opened, error)
 func (d *desk) New(ctx context.Context) (tui.Opened, error) {
 	o := options{noSave: d.options.noSave, system: d.options.system}
 	if t := d.current(); t != nil {
-		o.model = t.choice.Name()
+		o.model = t.choice().Name()
 	}
 	return d.turnTo(ctx, o)
 }
@@ -269,7 +269,7 @@ func (d *desk) Export(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", d.say(err)
 	}
-	s := store.Session{ID: t.session, Model: t.choice.Name(), Created: t.agent.Shell().Created()}
+	s := store.Session{ID: t.session, Model: t.choice().Name(), Created: t.agent.Shell().Created()}
 	if t.kept {
 		if s, err = d.world.db.Session(ctx, t.session); err != nil {
 			return "", d.say(err)
@@ -321,8 +321,8 @@ func (d *desk) Models(context.Context) ([]tui.Choice, error) {
 	for _, m := range models {
 		list = append(list, tui.Choice{Name: m.Provider + "/" + m.Model, Detail: priceLine(m), Window: int64(m.Context)})
 	}
-	if t := d.current(); t != nil && !listedAmong(list, t.choice.Name()) {
-		list = append([]tui.Choice{d.choice(t.choice)}, list...)
+	if t := d.current(); t != nil && !listedAmong(list, t.choice().Name()) {
+		list = append([]tui.Choice{d.choice(t.choice())}, list...)
 	}
 	return append(list, tui.Choice{Name: "guide/guide", Detail: "the built-in guide, offline"}), nil
 }
@@ -366,9 +366,7 @@ func (d *desk) SetModel(ctx context.Context, name string) (tui.Choice, error) {
 	t.agent.Redefine(func(def *runtime.Definition) {
 		def.Driver, def.Model, def.Price = next.Driver, next.Model, next.Price
 	})
-	d.mu.Lock()
-	t.choice = choice
-	d.mu.Unlock()
+	t.choose(choice)
 	if t.kept {
 		err = d.world.db.SetModel(ctx, t.session, choice.Name())
 	}

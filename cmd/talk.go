@@ -4,18 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"net/http"
 	"strconv"
 	"sync"
 
 	"agentx/config"
-	"agentx/engine"
-	"agentx/engine/driver"
-	"agentx/engine/driver/anthropic"
-	"agentx/engine/driver/guide"
-	"agentx/engine/driver/openai"
-	"agentx/engine/driver/wire"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
 	"agentx/store"
@@ -26,10 +18,25 @@ type talk struct {
 	world   *world
 	agent   *runtime.Agent
 	session event.SessionID
-	choice  config.Choice
 	journal runtime.Journal
 	kept    bool // in the store
 	release func()
+
+	mu     sync.Mutex
+	chosen config.Choice // may be changed while others ask for it
+}
+
+// choice is the model that answers from the next message on.
+func (t *talk) choice() config.Choice {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.chosen
+}
+
+func (t *talk) choose(c config.Choice) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.chosen = c
 }
 
 // shown is the id by which the session can be resumed, if it is kept.
@@ -73,7 +80,7 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.choice = choice
+	t.choose(choice)
 	t.journal = w.memory
 	if t.kept {
 		if err := t.begin(ctx, o, past); err != nil {
@@ -104,7 +111,7 @@ func (t *talk) begin(ctx context.Context, o options, past store.Session) error {
 	}
 	switch {
 	case past.ID == "":
-		err = db.Create(ctx, store.Session{ID: t.session, Title: o.title, Model: t.choice.Name(), Dir: absolute(t.world.dir)})
+		err = db.Create(ctx, store.Session{ID: t.session, Title: o.title, Model: t.choice().Name(), Dir: absolute(t.world.dir)})
 	case o.fork:
 		err = db.Fork(ctx, past.ID, t.session)
 	default:
@@ -122,8 +129,8 @@ func (t *talk) begin(ctx context.Context, o options, past store.Session) error {
 		}
 		return err
 	}
-	if past.ID != "" && past.Model != t.choice.Name() {
-		err = db.SetModel(ctx, t.session, t.choice.Name())
+	if past.ID != "" && past.Model != t.choice().Name() {
+		err = db.SetModel(ctx, t.session, t.choice().Name())
 	}
 	if past.ID != "" && o.title != "" {
 		err = errors.Join(err, db.Rename(ctx, t.session, o.title))
@@ -161,87 +168,4 @@ func (w *world) named(ctx context.Context, db *store.DB, ref string) (store.Sess
 		return s, usage("%v", many)
 	}
 	return s, err
-}
-
-// define says what an agent is that answers with the model of that name; empty
-// lets the configuration choose.
-func (w *world) define(c config.Config, model string) (runtime.Definition, config.Choice, error) {
-	choice, err := c.Resolve(model)
-	if model != "" && errors.Is(err, config.ErrUnknown) {
-		err = &exit{code: codeUsage, err: err}
-	}
-	if err != nil {
-		return runtime.Definition{}, choice, err
-	}
-	system, err := readSystem(c.System)
-	if err != nil {
-		return runtime.Definition{}, choice, err
-	}
-	return runtime.Definition{
-		Name: "agentx", Driver: w.driver(c, choice), Model: choice.Model, System: system,
-		Options: engine.Options{MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort},
-		Price:   pricer(c, choice),
-	}, choice, nil
-}
-
-// pricer prices a model by the name that the provider reports, else by the one
-// that was asked for. The guide costs nothing.
-func pricer(c config.Config, choice config.Choice) engine.Pricer {
-	if choice.Provider.Protocol == config.Guide {
-		return func(string, event.Usage) (event.USD, bool) { return 0, true }
-	}
-	prices := c.Prices()
-	return func(model string, u event.Usage) (event.USD, bool) {
-		info, ok := prices.Lookup(choice.Provider.Name, model)
-		if !ok {
-			info, ok = choice.Info, choice.Known
-		}
-		if !ok {
-			return 0, false
-		}
-		cost, ok := info.Cost(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
-		return event.USD(cost), ok
-	}
-}
-
-// driver speaks the provider's protocol. The key is looked for when the first
-// request is made: a keyring can take its time.
-func (w *world) driver(c config.Config, choice config.Choice) engine.Driver {
-	if choice.Provider.Protocol == config.Guide {
-		return guide.New(0)
-	}
-	client := sync.OnceValues(func() (engine.Driver, error) { return w.client(c, choice) })
-	model := engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
-		d, err := client()
-		if err != nil {
-			return func(yield func(event.Stream, error) bool) { yield(nil, err) }
-		}
-		return d.Receive(ctx, req)
-	})
-	return driver.Loop{Model: model} // models call tools that nobody has offered them, too
-}
-
-// client is a driver with its key.
-func (w *world) client(c config.Config, choice config.Choice) (engine.Driver, error) {
-	p := choice.Provider
-	key, source, err := c.Keys().Lookup(context.Background(), p.Name)
-	if err != nil {
-		return nil, &engine.Fault{Code: event.CodeAuthentication, Message: err.Error(), Err: err}
-	}
-	w.mu.Lock()
-	w.known = append(w.known, key)
-	w.mu.Unlock()
-	headers := http.Header{}
-	for name, value := range p.Headers {
-		headers.Set(name, value)
-	}
-	secret := wire.Secret(key.Reveal())
-	transport := &wire.Client{Version: versionLine(), Idle: c.Timeout}
-	switch p.Protocol {
-	case config.Anthropic:
-		return anthropic.Driver{Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: transport, MaxTokens: choice.Info.MaxOutput}, nil
-	case config.OpenAI:
-		return openai.Driver{Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: transport}, nil
-	}
-	return nil, &engine.Fault{Code: event.CodeConfiguration, Message: fmt.Sprintf("provider %s speaks %q, which this version does not", p.Name, p.Protocol)}
 }

@@ -200,6 +200,13 @@ func (w *world) secrets() []config.Secret {
 	return w.known
 }
 
+// keep remembers a key that is used from now on.
+func (w *world) keep(key config.Secret) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known = append(w.known, key)
+}
+
 // note says something on stderr, unless -q was given.
 func (w *world) note(format string, args ...any) {
 	if !w.flags.quiet {

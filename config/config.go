@@ -13,7 +13,7 @@ type Config struct {
 	Temperature                                           *float64      // 0 to 2; nil is the provider's own
 	Effort                                                string        // none, low, medium or high; "" is the provider's own
 	Timeout                                               time.Duration // silence of a provider that ends a request
-	MaxTurns                                              int           // model calls in one turn; 0 is no limit
+	MaxTurns                                              int           // messages of the model in one turn; 0 is 50
 	MaxBudget                                             float64       // USD for one run; 0 is no limit
 	Save                                                  bool          // whether sessions are kept
 	Tools                                                 []string      // names of tools to offer; nil is all, empty is none

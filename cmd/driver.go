@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"sync"
+
+	"agentx/config"
+	"agentx/engine"
+	"agentx/engine/driver"
+	"agentx/engine/driver/anthropic"
+	"agentx/engine/driver/guide"
+	"agentx/engine/driver/openai"
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+	"agentx/engine/runtime"
+)
+
+// define says what an agent is that answers with the model of that name; empty
+// lets the configuration choose.
+func (w *world) define(c config.Config, model string) (runtime.Definition, config.Choice, error) {
+	choice, err := c.Resolve(model)
+	if model != "" && errors.Is(err, config.ErrUnknown) {
+		err = &exit{code: codeUsage, err: err}
+	}
+	if err != nil {
+		return runtime.Definition{}, choice, err
+	}
+	system, err := readSystem(c.System)
+	if err != nil {
+		return runtime.Definition{}, choice, err
+	}
+	return runtime.Definition{
+		Name: "agentx", Driver: w.driver(c, choice), Model: choice.Model, System: system,
+		Options: engine.Options{MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort},
+		Price:   pricer(c, choice),
+	}, choice, nil
+}
+
+// pricer prices a model by the name that the provider reports, else by the one
+// that was asked for. The guide costs nothing.
+func pricer(c config.Config, choice config.Choice) engine.Pricer {
+	if choice.Provider.Protocol == config.Guide {
+		return func(string, event.Usage) (event.USD, bool) { return 0, true }
+	}
+	prices := c.Prices()
+	return func(model string, u event.Usage) (event.USD, bool) {
+		info, ok := prices.Lookup(choice.Provider.Name, model)
+		if !ok {
+			info, ok = choice.Info, choice.Known
+		}
+		if !ok {
+			return 0, false
+		}
+		cost, ok := info.Cost(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
+		return event.USD(cost), ok
+	}
+}
+
+// driver is what answers for a choice.
+func (w *world) driver(c config.Config, choice config.Choice) engine.Driver {
+	if choice.Provider.Protocol == config.Guide {
+		return guide.New(0)
+	}
+	model := &caller{world: w, config: c, choice: choice}
+	return driver.Loop{Model: model, MaxSteps: c.MaxTurns} // models call tools that nobody has offered them, too
+}
+
+// A caller is a driver that asks a provider. The key is looked for when the
+// first request is made, for a keyring can take its time, and with the next one
+// again where there was none.
+type caller struct {
+	world  *world
+	config config.Config
+	choice config.Choice
+
+	mu    sync.Mutex // held while a key is looked for: who asks meanwhile needs it too
+	ready engine.Driver
+}
+
+func (c *caller) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+	d, err := c.driver(ctx)
+	if err != nil {
+		return func(yield func(event.Stream, error) bool) { yield(nil, err) }
+	}
+	return d.Receive(ctx, req)
+}
+
+// driver is the provider's own, with its key.
+func (c *caller) driver(ctx context.Context) (engine.Driver, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ready != nil {
+		return c.ready, nil
+	}
+	key, source, err := c.config.Keys().Lookup(ctx, c.choice.Provider.Name)
+	if err != nil {
+		return nil, &engine.Fault{Code: event.CodeAuthentication, Message: err.Error(), Err: err}
+	}
+	c.world.keep(key)
+	c.ready, err = c.speak(key, source)
+	return c.ready, err
+}
+
+// speak chooses the provider's protocol.
+func (c *caller) speak(key config.Secret, source string) (engine.Driver, error) {
+	p := c.choice.Provider
+	headers := http.Header{}
+	for name, value := range p.Headers {
+		headers.Set(name, value)
+	}
+	secret := wire.Secret(key.Reveal())
+	client := &wire.Client{Version: versionLine(), Idle: c.config.Timeout}
+	switch p.Protocol {
+	case config.Anthropic:
+		return anthropic.Driver{
+			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
+			MaxTokens: c.choice.Info.MaxOutput,
+		}, nil
+	case config.OpenAI:
+		return openai.Driver{
+			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
+		}, nil
+	}
+	return nil, &engine.Fault{Code: event.CodeConfiguration, Message: fmt.Sprintf("provider %s speaks %q, which this version does not", p.Name, p.Protocol)}
+}
