@@ -26,7 +26,7 @@ func drain(body io.Reader) {
 // watch returns body with limits: it ends when ctx does, after too long a
 // silence, and after too many bytes.
 func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser) *watched {
-	w := &watched{body: body, quiet: c.idle(), left: c.maxTotal()}
+	w := &watched{body: body, quiet: c.idle(), left: c.maxTotal(), began: time.Now()}
 	w.idle = time.AfterFunc(w.quiet, func() {
 		cancel(&engine.Fault{Code: event.CodeTimeout, Message: "no data for " + spoken(w.quiet), Retryable: true})
 	})
@@ -40,10 +40,18 @@ type watched struct {
 	quiet   time.Duration
 	left    int64
 	release func() bool
+
+	began time.Time // of the reading
+	drips bool      // it comes in drops
 }
 
 func (w *watched) Read(p []byte) (int, error) {
+	if w.drips {
+		time.Sleep(w.breath())
+	}
+	asked := time.Now()
 	n, err := w.body.Read(p)
+	w.drips = 0 < n && n < drop && time.Since(asked) < longest
 	if n > 0 {
 		w.idle.Reset(w.quiet)
 	}
@@ -52,6 +60,18 @@ func (w *watched) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// To wake up for a drop costs twenty times what it costs to read it. So where
+// they come thick and fast, who reads has a breath after one, and then takes
+// all that came meanwhile.
+const (
+	drop    = 1 << 10               // bytes of the largest
+	longest = 25 * time.Millisecond // of the breaths
+)
+
+// breath is a hundredth of what the answer has taken so far: a short one is not
+// held up at all.
+func (w *watched) breath() time.Duration { return min(time.Since(w.began)/100, longest) }
 
 func (w *watched) Close() error {
 	w.idle.Stop()
