@@ -36,11 +36,12 @@ type world struct {
 	}
 	bus     *bus.Bus
 	signals *signals
+	now     func() time.Time
 
 	mu     sync.Mutex
 	known  []config.Secret // keys that were used: never shown
 	config func() (config.Config, error)
-	set    map[string]string // settings that flags say
+	set    map[string]string // settings that flags say, before config is first called
 
 	opening sync.Mutex // held while the database or the runtime is opened
 	db      *store.DB
@@ -52,7 +53,7 @@ func newWorld(stdin, stdout, stderr *os.File) *world {
 	dir, _ := os.Getwd() // a folder that is gone is no folder
 	w := &world{
 		stdin: stdin, stdout: stdout, stderr: stderr, dir: dir,
-		env: config.Environ(os.Environ()), bus: &bus.Bus{}, memory: &runtime.Memory{},
+		env: config.Environ(os.Environ()), bus: &bus.Bus{}, memory: &runtime.Memory{}, now: steady(time.Now),
 	}
 	w.config = sync.OnceValues(w.load)
 	return w
@@ -64,14 +65,10 @@ func (w *world) load() (config.Config, error) {
 	if err != nil {
 		return config.Config{}, err
 	}
-	settings := w.set
 	if w.flags.color != "" {
-		settings = map[string]string{"color": w.flags.color}
-		for k, v := range w.set {
-			settings[k] = v
-		}
+		w.set["color"] = w.flags.color
 	}
-	c, err := config.Load(config.Source{Env: w.env, Paths: paths, Dir: w.dir, File: w.flags.config, Flags: settings})
+	c, err := config.Load(config.Source{Env: w.env, Paths: paths, Dir: w.dir, File: w.flags.config, Flags: w.set})
 	for _, line := range c.Warnings {
 		w.warn("%s", line)
 	}
@@ -91,7 +88,7 @@ func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd()
 
 // store opens the database to write to it.
 func (w *world) store(ctx context.Context) (*store.DB, error) {
-	return w.openStore(ctx, store.Options{Now: time.Now})
+	return w.openStore(ctx, store.Options{Now: w.now})
 }
 
 // reader opens the database for somebody who only reads. Where nothing can be
@@ -149,7 +146,7 @@ func (w *world) runtime(j runtime.Journal) *runtime.Runtime {
 	w.opening.Lock()
 	defer w.opening.Unlock()
 	if w.home == nil {
-		w.home = runtime.New(runtime.Config{Bus: w.bus, Journal: j, Now: time.Now, NewID: newID})
+		w.home = runtime.New(runtime.Config{Bus: w.bus, Journal: j, Now: w.now, NewID: newID})
 	}
 	return w.home
 }
@@ -165,6 +162,25 @@ func (w *world) close() {
 		if err := w.db.Close(); err != nil {
 			w.warn("%s", w.words(err))
 		}
+	}
+}
+
+// steady is the time of day, but that it never goes back: no event is older
+// than the one before it, and what lies between two of them is how long it took.
+// Where the machine's clock is set back it goes on evenly; where the machine
+// slept it catches up.
+func steady(read func() time.Time) func() time.Time {
+	var mu sync.Mutex
+	began := read()
+	return func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		day := read()
+		even := began.Add(day.Sub(began)) // by the clock that nobody sets
+		if day.Round(0).Sub(even.Round(0)) > time.Minute {
+			began, even = day, day
+		}
+		return even
 	}
 }
 

@@ -11,8 +11,9 @@ type turn struct {
 	asked   bool               // false between turns
 	message string             // id of the user's message
 	next    *event.UserMessage // what replaces the turn, for as long as its end has not been told
-	began   time.Time
-	first   time.Time // when the first token came
+	began   event.Millis       // as on the wire, so that a replay measures the same
+	spoken  bool               // the first token has come
+	first   event.Millis       // and when
 
 	model    string
 	usage    event.Usage
@@ -41,8 +42,8 @@ func track(price Pricer) func(turn, time.Time, event.Data) (turn, []event.Turn) 
 		case event.MessageStart:
 			t.model = in.Model
 		case event.TextDelta, event.ThinkingDelta, event.ToolUseStart:
-			if t.first.IsZero() {
-				t.first = at
+			if !t.spoken {
+				t.spoken, t.first = true, event.MillisOf(at)
 			}
 		case event.MessageDelta:
 			return t.spend(price, in.Usage), nil
@@ -69,7 +70,7 @@ func (t turn) begin(at time.Time, in event.UserMessage) (turn, []event.Turn) {
 		t.next, t.stop = &in, event.StopOther
 		return t, nil
 	}
-	return turn{asked: true, message: in.ID, began: at}, []event.Turn{event.TurnRequest{
+	return turn{asked: true, message: in.ID, began: event.MillisOf(at)}, []event.Turn{event.TurnRequest{
 		TurnID: TurnID(in.ID), MessageID: in.ID, Content: in.Content, Timestamp: event.MillisOf(at),
 	}}
 }
@@ -103,15 +104,19 @@ func (t turn) spend(price Pricer, u event.Usage) turn {
 func (t turn) response(at time.Time) event.TurnResponse {
 	r := event.TurnResponse{
 		TurnID: TurnID(t.message), MessageID: t.message,
-		DurationMs: at.Sub(t.began).Milliseconds(),
+		DurationMs: since(t.began, event.MillisOf(at)),
 		Usage:      t.usage, Model: t.model, StopReason: t.stop,
 		ToolCalls: t.calls, Messages: t.messages, Timestamp: event.MillisOf(at),
 	}
-	if !t.first.IsZero() {
-		r.TimeToFirstTokenMs = new(t.first.Sub(t.began).Milliseconds())
+	if t.spoken {
+		r.TimeToFirstTokenMs = new(since(t.began, t.first))
 	}
 	if !t.unpriced && t.usage != (event.Usage{}) {
 		r.CostUSD = new(t.cost)
 	}
 	return r
 }
+
+// since is the time between two moments in milliseconds; where a clock was set
+// back there is none.
+func since(from, to event.Millis) int64 { return max(0, int64(to-from)) }

@@ -102,7 +102,7 @@ func (e SystemEvent) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return event.Marshal(wire{e.Data.Type(), e.At.UnixMilli(), data, e.Source, e.Category, e.Intent, e.Scope, e.RequestID})
+	return event.Marshal(wire{e.Data.Type(), int64(event.MillisOf(e.At)), data, e.Source, e.Category, e.Intent, e.Scope, e.RequestID})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. A type that is not in the four

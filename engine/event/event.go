@@ -90,8 +90,14 @@ func LayerOf(d Data) Layer {
 // Millis is a moment on the wire: Unix milliseconds.
 type Millis int64
 
-// MillisOf returns t as Unix milliseconds.
-func MillisOf(t time.Time) Millis { return Millis(t.UnixMilli()) }
+// MillisOf returns t as Unix milliseconds, and 0 for the zero time, which says
+// that nobody looked at a clock.
+func MillisOf(t time.Time) Millis {
+	if t.IsZero() {
+		return 0
+	}
+	return Millis(t.UnixMilli())
+}
 
 // Time returns m as a time in UTC.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }

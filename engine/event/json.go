@@ -20,7 +20,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Marshal(wire{e.Data.Type(), e.At.UnixMilli(), data})
+	return Marshal(wire{e.Data.Type(), int64(MillisOf(e.At)), data})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. A type that it does not know
