@@ -34,6 +34,7 @@ type painter struct {
 
 	shown  []row // at least one
 	at     int   // the cursor's row
+	last   Point // the width and the cursor's row of the picture that was drawn last
 	left   bool  // it stands in the first column
 	caret  *Point
 	lost   bool     // what is shown is not what is on the screen
@@ -288,7 +289,11 @@ func (p *painter) resize(width, height int) {
 	if width == p.width && height == p.height {
 		return
 	}
-	if width < p.width && p.reflows {
+	if !p.lost {
+		p.last = Point{X: p.width, Y: p.at}
+	}
+	p.at = p.last.Y // lines that were wrapped anew are whole again where there is room
+	if width < p.last.X && p.reflows {
 		p.at = p.wrapped(width)
 	}
 	p.width, p.height = max(width, 1), max(height, 1)
@@ -296,10 +301,16 @@ func (p *painter) resize(width, height int) {
 	p.lost, p.left = true, false
 }
 
+// forget takes the cursor to stand where the live part begins, and nothing to be
+// on the screen.
+func (p *painter) forget() {
+	p.at, p.last, p.lost = 0, Point{X: p.width}, true
+}
+
 // wrapped counts the rows above the cursor in a terminal of that width.
 func (p *painter) wrapped(width int) int {
 	n := 0
-	for _, r := range p.shown[:min(p.at, len(p.shown))] {
+	for _, r := range p.shown[:min(p.last.Y, len(p.shown))] {
 		n += max(1, (widthOf(r.cells)+width-1)/max(width, 1))
 	}
 	if p.caret != nil {
@@ -314,7 +325,8 @@ func (p *painter) leave() []byte {
 	p.home()
 	p.b.WriteString("\x1b[J")
 	p.b.WriteString(show)
-	p.shown, p.lost, p.caret = []row{{}}, true, &Point{}
+	p.forget()
+	p.shown, p.caret = []row{{}}, &Point{}
 	return p.b.Bytes()
 }
 

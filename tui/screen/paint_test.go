@@ -158,6 +158,23 @@ func TestResize(t *testing.T) {
 	}
 }
 
+// A window that is dragged narrow and wide again before anything is drawn has its
+// lines as they were: what stands above the live part is not taken for it.
+func TestResizeThereAndBack(t *testing.T) {
+	e := terminal{Emulator: vt.NewEmulator(80, 10)}
+	p := newPainter(80, 10)
+	p.reflows = true
+	f := Frame{Lines: []string{strings.Repeat("x", 79), "footer"}, Cursor: &Point{0, 1}}
+	_, _ = e.Write(p.paint(Frame{Above: []string{"one", "two", "three"}, Lines: f.Lines, Cursor: f.Cursor}))
+	p.resize(40, 10)
+	p.resize(20, 10)
+	p.resize(80, 10)
+	_, _ = e.Write(p.paint(f))
+	if got, want := e.all(), []string{"one", "two", "three", f.Lines[0], "footer"}; !slices.Equal(got, want) {
+		t.Errorf("after the drag %q, want %q", got, want)
+	}
+}
+
 // A frame costs what changes in it: the baseline writes all of it.
 func BenchmarkPaint(b *testing.B) {
 	lines := make([]string, 40)

@@ -196,7 +196,7 @@ func (s *Screen) Acquire() error {
 	s.say(modesOn)
 	s.mu.Lock()
 	s.away = false
-	s.painter.at, s.painter.lost = 0, true
+	s.painter.forget()
 	s.mu.Unlock()
 	s.poke()
 	return nil
