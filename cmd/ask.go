@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 // ask sends one message and prints its answer.
 func ask(ctx context.Context, w *world, o options) error {
 	if o.pick {
-		return usage("-r picks a session on a terminal; without one give its ID or title: agentx -r ID -p %q", cmpOr(o.prompt, "…"))
+		return usage("-r picks a session on a terminal; without one give its ID or title: agentx -r ID -p %q", cmp.Or(o.prompt, "…"))
 	}
 	content, err := w.content(ctx, o)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 
 // chat is the chat on a terminal.
 func chat(ctx context.Context, w *world, o options) error {
-	w.set = o.settings()
 	c, err := w.config()
 	if err != nil {
 		return err

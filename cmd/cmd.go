@@ -4,8 +4,10 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -89,6 +91,7 @@ func (w *world) commands() []*cobra.Command {
 // run chats where there is a terminal that can be drawn on and nobody asked for
 // one answer only.
 func (w *world) run(ctx context.Context, o options) error {
+	maps.Copy(w.set, o.settings())
 	if o.print || !w.interactive() || w.dumb() && o.prompt != "" {
 		return ask(ctx, w, o)
 	}
@@ -136,9 +139,9 @@ func (h *heeded) Write(p []byte) (int, error) {
 func versionLine() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return cmpOr(version, "devel")
+		return cmp.Or(version, "devel")
 	}
-	v := cmpOr(version, strings.TrimPrefix(info.Main.Version, "v"))
+	v := cmp.Or(version, strings.TrimPrefix(info.Main.Version, "v"))
 	if v == "" || v == "(devel)" {
 		v = "devel"
 	}
@@ -147,11 +150,4 @@ func versionLine() string {
 		v += " (" + info.Settings[i].Value[:12] + ")"
 	}
 	return v
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

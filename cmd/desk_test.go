@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,7 +31,7 @@ func newDesk(t *testing.T, home string, o options, env func(string) string) *des
 		}
 		return v, v != ""
 	})
-	w.set = o.settings()
+	maps.Copy(w.set, o.settings())
 	d := &desk{world: w, options: o, feed: tui.NewFeed()}
 	t.Cleanup(w.close)
 	if _, err := d.enter(t.Context()); err != nil {

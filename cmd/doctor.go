@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (w *world) examine(ctx context.Context) []finding {
 }
 
 func fileState(usual, given string) string {
-	name := cmpOr(given, usual)
+	name := cmp.Or(given, usual)
 	if _, err := os.Stat(name); err != nil {
 		return "no file; " + name + " would be read"
 	}
@@ -139,7 +140,7 @@ func (w *world) examineTerminal(add func(status, what, format string, args ...an
 		add("note", "terminal", "stdin or stdout is not one: agentx answers single prompts here")
 		return
 	}
-	add("ok", "terminal", "%s, %d columns, %s", cmpOr(name, "TERM is not set"), w.width(), w.profile())
+	add("ok", "terminal", "%s, %d columns, %s", cmp.Or(name, "TERM is not set"), w.width(), w.profile())
 }
 
 func (w *world) showFindings(all []finding) error {

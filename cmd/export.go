@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -29,7 +30,7 @@ func exportJSON(out io.Writer, s store.Session, events []event.Event) error {
 // exportMarkdown writes what was said, for people.
 func exportMarkdown(out io.Writer, s store.Session, events []event.Event) error {
 	p := pages{out: out}
-	p.say("# %s\n\n%s · %s · session %s\n", cmpOr(text.Line(s.Title), "Untitled"), s.Created.Local().Format("2006-01-02 15:04"), text.Line(s.Model), s.ID)
+	p.say("# %s\n\n%s · %s · session %s\n", cmp.Or(text.Line(s.Title), "Untitled"), s.Created.Local().Format("2006-01-02 15:04"), text.Line(s.Model), s.ID)
 	for _, e := range events {
 		p.event(e.Data)
 	}
@@ -56,7 +57,7 @@ func (p *pages) event(d event.Data) {
 			p.attachment(part)
 		}
 	case event.AssistantMessage:
-		p.say("\n## %s\n", cmpOr(text.Line(m.Model), "Assistant"))
+		p.say("\n## %s\n", cmp.Or(text.Line(m.Model), "Assistant"))
 		for _, part := range m.Content {
 			p.part(part)
 		}
@@ -73,9 +74,9 @@ func (p *pages) event(d event.Data) {
 func (p *pages) attachment(part event.Part) {
 	switch f := part.(type) {
 	case event.Image:
-		p.say("\n*[image: %s]*\n", text.Line(cmpOr(f.Name, f.MediaType)))
+		p.say("\n*[image: %s]*\n", text.Line(cmp.Or(f.Name, f.MediaType)))
 	case event.File:
-		p.say("\n*[file: %s]*\n", text.Line(cmpOr(f.Filename, f.MediaType)))
+		p.say("\n*[file: %s]*\n", text.Line(cmp.Or(f.Filename, f.MediaType)))
 	}
 }
 

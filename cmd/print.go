@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -83,7 +84,7 @@ type outcome struct {
 
 func (o outcome) result() result {
 	r := result{
-		Type: "result", Subtype: "success", Result: o.text, SessionID: o.session, Model: cmpOr(o.turn.Model, o.model),
+		Type: "result", Subtype: "success", Result: o.text, SessionID: o.session, Model: cmp.Or(o.turn.Model, o.model),
 		NumTurns: o.turn.Messages, StopReason: string(o.turn.StopReason), DurationMs: o.turn.DurationMs,
 		TTFTMs: o.turn.TimeToFirstTokenMs, TotalCostUSD: o.turn.CostUSD,
 		Usage: resultUsageOf(o.turn.Usage),

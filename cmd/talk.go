@@ -61,7 +61,6 @@ func (t *talk) close() {
 
 // open finds or begins the session that o means, and an agent to answer in it.
 func (w *world) open(ctx context.Context, o options) (*talk, error) {
-	w.set = o.settings()
 	c, err := w.config()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -82,13 +83,13 @@ func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	}
 }
 
-func (c *Client) header() time.Duration   { return or(c.Header, 5*time.Minute) }
-func (c *Client) idle() time.Duration     { return or(c.Idle, 90*time.Second) }
-func (c *Client) progress() time.Duration { return or(c.Progress, 10*time.Minute) }
-func (c *Client) maxLine() int            { return or(c.MaxLine, 32<<20) }
-func (c *Client) maxTotal() int64         { return or(c.MaxTotal, 1<<30) }
-func (c *Client) maxText() int64          { return or(c.MaxText, 32<<20) }
-func (c *Client) attempts() int           { return or(c.Attempts, 4) }
+func (c *Client) header() time.Duration   { return cmp.Or(c.Header, 5*time.Minute) }
+func (c *Client) idle() time.Duration     { return cmp.Or(c.Idle, 90*time.Second) }
+func (c *Client) progress() time.Duration { return cmp.Or(c.Progress, 10*time.Minute) }
+func (c *Client) maxLine() int            { return cmp.Or(c.MaxLine, 32<<20) }
+func (c *Client) maxTotal() int64         { return cmp.Or(c.MaxTotal, 1<<30) }
+func (c *Client) maxText() int64          { return cmp.Or(c.MaxText, 32<<20) }
+func (c *Client) attempts() int           { return cmp.Or(c.Attempts, 4) }
 
 func (c *Client) random() float64 {
 	if c.Random == nil {
@@ -111,12 +112,4 @@ func (c *Client) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (c *Client) agent() string { return "agentx/" + or(c.Version, "dev") }
-
-func or[T comparable](v, fallback T) T {
-	var zero T
-	if v == zero {
-		return fallback
-	}
-	return v
-}
+func (c *Client) agent() string { return "agentx/" + cmp.Or(c.Version, "dev") }

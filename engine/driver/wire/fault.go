@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func ParseProblem(body []byte) (Problem, bool) {
 	}
 	if inner, ok := top["error"]; ok && !bytes.Equal(inner, []byte("null")) {
 		if s, ok := scalar(inner); ok {
-			return Problem{Message: or(said(top), s), Kind: s}, true
+			return Problem{Message: cmp.Or(said(top), s), Kind: s}, true
 		}
 		var m map[string]json.RawMessage
 		if json.Unmarshal(inner, &m) == nil {
@@ -74,7 +75,7 @@ func problemIn(m map[string]json.RawMessage) Problem {
 		p.Status = n
 	}
 	if p.Message == "" {
-		p.Message = or(kind, code)
+		p.Message = cmp.Or(kind, code)
 	}
 	var behind struct{ Raw string } // what the provider behind a gateway said
 	if json.Unmarshal(m["metadata"], &behind) == nil && behind.Raw != "" {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -160,7 +161,7 @@ type Names map[string]bool
 // Unique returns id in the alphabet that every provider accepts, changed as
 // little as it takes to be given for the first time.
 func (n Names) Unique(id string) string {
-	clean := or(word(id, 56), "call")
+	clean := cmp.Or(word(id, 56), "call")
 	name := clean
 	for i := 2; n[name]; i++ {
 		name = fmt.Sprintf("%s_%d", clean, i)
@@ -171,7 +172,7 @@ func (n Names) Unique(id string) string {
 
 // ToolName is a name of a tool that every provider accepts: models have been
 // known to invent some that none does, and to forget them.
-func ToolName(name string) string { return or(word(name, 64), "unknown") }
+func ToolName(name string) string { return cmp.Or(word(name, 64), "unknown") }
 
 // word is s in letters, digits, _ and -, and not longer than n.
 func word(s string, n int) string {
