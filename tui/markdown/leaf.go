@@ -184,7 +184,8 @@ func calm(s []byte) (at int) {
 				ticks = 0
 			}
 		case ' ', '\n':
-			if ticks|stars|unders|tildes|square|round|angle == 0 {
+			hard := s[i] == ' ' && run > 1 || s[i] == '\n' && i > 0 && s[i-1] == ' ' // may break the line
+			if !hard && ticks|stars|unders|tildes|square|round|angle == 0 {
 				at = i
 			}
 		default:

@@ -324,3 +324,22 @@ func TestHugeBlocksAreReleased(t *testing.T) {
 		}
 	}
 }
+
+// A long paragraph of hard breaks has one line for each, wherever its beginning is laid out for good.
+func TestHardBreaksOfALongParagraph(t *testing.T) {
+	d := New(78, theme.Plain())
+	const n = 3000
+	for i := range n {
+		d.Append(fmt.Sprintf("line %d of many  \n", i))
+	}
+	d.Close()
+	lines := d.Take()
+	if len(lines) != n {
+		t.Errorf("%d lines, want %d", len(lines), n)
+	}
+	for i, line := range lines {
+		if got := strings.TrimSpace(line); i < n && got != fmt.Sprintf("line %d of many", i) {
+			t.Fatalf("line %d is %q", i, got)
+		}
+	}
+}
