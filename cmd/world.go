@@ -54,6 +54,7 @@ func newWorld(stdin, stdout, stderr *os.File) *world {
 	w := &world{
 		stdin: stdin, stdout: stdout, stderr: stderr, dir: dir,
 		env: config.Environ(os.Environ()), bus: &bus.Bus{}, memory: &runtime.Memory{}, now: steady(time.Now),
+		set: map[string]string{},
 	}
 	w.config = sync.OnceValues(w.load)
 	return w
