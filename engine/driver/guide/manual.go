@@ -3,7 +3,6 @@ package guide
 import (
 	"embed"
 	"io/fs"
-	"regexp"
 	"strings"
 )
 
@@ -77,5 +76,12 @@ func parsePage(page string) []section {
 // prose is a body without its blocks of code: examples are about other things
 // than the section is.
 func prose(body string) string {
-	return regexp.MustCompile("(?s)```.*?```").ReplaceAllString(body, " ")
+	var b strings.Builder
+	for i, part := range strings.Split(body, "```") {
+		if i%2 == 0 {
+			b.WriteString(part)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
 }

@@ -110,20 +110,21 @@ func newIndex(sections []section) index {
 	x := index{lexicon: newLexicon(), rarity: map[string]float64{}}
 	for _, s := range sections {
 		counts := map[string]float64{}
-		add := func(text string, weight float64) {
-			for _, t := range x.lexicon.content(x.lexicon.read(text)) {
+		add := func(all []string, weight float64) (terms []string) {
+			terms = x.lexicon.content(all)
+			for _, t := range terms {
 				counts[t] += weight
 			}
+			return terms
 		}
-		add(s.Title, inTitle)
-		add(s.Chapter, inChapter)
-		body := prose(s.Body)
-		add(body, inBody*min(1, 60/float64(len(words(body))+1)))
+		add(x.lexicon.read(s.Title), inTitle)
+		add(x.lexicon.read(s.Chapter), inChapter)
+		body := x.lexicon.read(prose(s.Body))
+		add(body, inBody*min(1, 60/float64(len(body)+1)))
 		var asks []phrase
 		for _, ask := range append(s.asks, s.Title) {
-			add(ask, inAsk)
 			all := x.lexicon.read(ask)
-			asks = append(asks, phrase{words: all, terms: unique(x.lexicon.content(all))})
+			asks = append(asks, phrase{words: all, terms: unique(add(all, inAsk))})
 		}
 		x.postings = append(x.postings, counts)
 		x.phrases = append(x.phrases, asks)

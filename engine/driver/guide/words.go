@@ -10,6 +10,10 @@ import (
 func words(text string) []string {
 	var all []string
 	for _, field := range strings.FieldsFunc(strings.ToLower(text), separates) {
+		if strings.IndexFunc(field, joins) < 0 {
+			all = append(all, field) // as nearly all are
+			continue
+		}
 		all = append(all, split(field)...)
 	}
 	return all
@@ -17,7 +21,16 @@ func words(text string) []string {
 
 // separates reports whether r never belongs to a word.
 func separates(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-/+'’$._", r)
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !joins(r)
+}
+
+// joins reports whether r stands in or about words.
+func joins(r rune) bool {
+	switch r {
+	case '-', '/', '+', '\'', '’', '$', '.', '_':
+		return true
+	}
+	return false
 }
 
 func split(field string) []string {
