@@ -151,3 +151,27 @@ func versionLine() string {
 	}
 	return v
 }
+
+// needsVerb answers a noun that came alone.
+func needsVerb(c *cobra.Command, args []string) error {
+	var verbs []string
+	for _, v := range c.Commands() {
+		if v.IsAvailableCommand() {
+			verbs = append(verbs, v.Name())
+		}
+	}
+	return usage("`%s` needs one of: %s", c.CommandPath(), strings.Join(verbs, ", "))
+}
+
+// exactly checks the number of arguments, and says in words what is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usage("`%s` needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
+		}
+		if len(args) > len(names) {
+			return usage("`%s` takes %d arguments, not %d", c.CommandPath(), len(names), len(args))
+		}
+		return nil
+	}
+}

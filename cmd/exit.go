@@ -242,3 +242,8 @@ func nearestFlag(c *cobra.Command, typed string) string {
 	}
 	return ""
 }
+
+// usage is an error in how the program was called.
+func usage(format string, args ...any) error {
+	return &exit{code: codeUsage, err: fmt.Errorf(format, args...)}
+}

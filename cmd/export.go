@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"agentx/engine/event"
@@ -136,4 +137,23 @@ func controls(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// toNewFile writes a file that must not be there yet.
+func toNewFile(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return usage("%s is there already; nothing was written", name)
+	}
+	if err != nil {
+		return &exit{code: codeOutput, err: err}
+	}
+	err = write(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return &exit{code: codeOutput, err: fmt.Errorf("%s: %w", name, err)}
+	}
+	return nil
 }

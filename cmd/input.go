@@ -158,3 +158,55 @@ func stdinText(data []byte, err error) (string, error) {
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
 }
+
+// readSystem reads the system prompt of a setting: a text, or @file.
+func readSystem(s string) (string, error) {
+	name, ok := strings.CutPrefix(s, "@")
+	if !ok {
+		return s, nil
+	}
+	f, err := openRegular(name)
+	if err != nil {
+		return "", usage("--system: %v", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 1<<20+1))
+	if err != nil {
+		return "", usage("--system: %s: %v", name, bare(err))
+	}
+	if len(data) > 1<<20 {
+		return "", usage("--system: %s is larger than 1 MB", name)
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+}
+
+// confirm asks a question that only a y answers with yes.
+func (w *world) confirm(question string) (bool, error) {
+	if !isTerminal(w.stdin) {
+		return false, usage("%s Without a terminal to ask on, say --yes", question)
+	}
+	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
+	line, err := readLine(w.stdin, 100)
+	if err != nil {
+		return false, err
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+// readLine reads one line, byte by byte: what stands behind it is not ours.
+func readLine(in io.Reader, limit int) (string, error) {
+	var b [1]byte
+	var line []byte
+	for len(line) < limit {
+		n, err := in.Read(b[:])
+		if n == 0 || b[0] == '\n' {
+			if err == io.EOF {
+				err = nil
+			}
+			return string(line), err
+		}
+		line = append(line, b[0])
+	}
+	return "", usage("the line is longer than %d characters", limit)
+}

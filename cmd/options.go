@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -119,9 +118,4 @@ func (o *options) settings() map[string]string {
 		put("max_tokens", strconv.Itoa(o.maxTokens))
 	}
 	return s
-}
-
-// usage is an error in how the program was called.
-func usage(format string, args ...any) error {
-	return &exit{code: codeUsage, err: fmt.Errorf(format, args...)}
 }

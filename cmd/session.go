@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -23,30 +22,6 @@ func sessionCommand(w *world) *cobra.Command {
 	}
 	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionRemove(w), sessionExport(w))
 	return c
-}
-
-// needsVerb answers a noun that came alone.
-func needsVerb(c *cobra.Command, args []string) error {
-	var verbs []string
-	for _, v := range c.Commands() {
-		if v.IsAvailableCommand() {
-			verbs = append(verbs, v.Name())
-		}
-	}
-	return usage("`%s` needs one of: %s", c.CommandPath(), strings.Join(verbs, ", "))
-}
-
-// exactly checks the number of arguments, and says in words what is missing.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return usage("`%s` needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
-		}
-		if len(args) > len(names) {
-			return usage("`%s` takes %d arguments, not %d", c.CommandPath(), len(names), len(args))
-		}
-		return nil
-	}
 }
 
 // listed is a session as JSON.
@@ -253,25 +228,6 @@ func sessionExport(w *world) *cobra.Command {
 	return c
 }
 
-// toNewFile writes a file that must not be there yet.
-func toNewFile(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if os.IsExist(err) {
-		return usage("%s is there already; nothing was written", name)
-	}
-	if err != nil {
-		return &exit{code: codeOutput, err: err}
-	}
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return &exit{code: codeOutput, err: fmt.Errorf("%s: %w", name, err)}
-	}
-	return nil
-}
-
 func sessionRename(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "rename ID|TITLE NEW-TITLE", Short: "Give a session another title", Args: exactly("the ID or title of a session", "a new title"),
@@ -331,37 +287,6 @@ func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes b
 		}
 	}
 	return db.Delete(ctx, s.ID)
-}
-
-// confirm asks a question that only a y answers with yes.
-func (w *world) confirm(question string) (bool, error) {
-	if !isTerminal(w.stdin) {
-		return false, usage("%s Without a terminal to ask on, say --yes", question)
-	}
-	fmt.Fprintf(w.stderr, "%s [y/N] ", question)
-	line, err := readLine(w.stdin, 100)
-	if err != nil {
-		return false, err
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", nil
-}
-
-// readLine reads one line, byte by byte: what stands behind it is not ours.
-func readLine(in io.Reader, limit int) (string, error) {
-	var b [1]byte
-	var line []byte
-	for len(line) < limit {
-		n, err := in.Read(b[:])
-		if n == 0 || b[0] == '\n' {
-			if err == io.EOF {
-				err = nil
-			}
-			return string(line), err
-		}
-		line = append(line, b[0])
-	}
-	return "", usage("the line is longer than %d characters", limit)
 }
 
 // sessionEvents reads a session that a person names.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"sync"
 
@@ -167,4 +168,12 @@ func (w *world) named(ctx context.Context, db *store.DB, ref string) (store.Sess
 		return s, usage("%v", many)
 	}
 	return s, err
+}
+
+// absolute is a path as the database knows it.
+func absolute(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		path = p
+	}
+	return path
 }

@@ -2,26 +2,16 @@ package cmd
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base32"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"agentx/config"
 	"agentx/engine/bus"
-	"agentx/engine/event"
 	"agentx/engine/runtime"
 	"agentx/store"
-	"agentx/tui/theme"
-
-	"github.com/charmbracelet/colorprofile"
-	"golang.org/x/term"
 )
 
 // A world is what the commands have in common. Everything in it is opened when
@@ -75,17 +65,6 @@ func (w *world) load() (config.Config, error) {
 	}
 	return c, err
 }
-
-// interactive reports whether there is a person at a terminal.
-func (w *world) interactive() bool { return isTerminal(w.stdin) && isTerminal(w.stdout) }
-
-// dumb reports whether the terminal says that it can only print.
-func (w *world) dumb() bool {
-	name, _ := w.env("TERM")
-	return name == "dumb"
-}
-
-func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd())) }
 
 // store opens the database to write to it.
 func (w *world) store(ctx context.Context) (*store.DB, error) {
@@ -166,50 +145,6 @@ func (w *world) close() {
 	}
 }
 
-// steady is the time of day, but that it never goes back: no event is older
-// than the one before it, and what lies between two of them is how long it took.
-// Where the machine's clock is set back it goes on evenly; where the machine
-// slept it catches up.
-func steady(read func() time.Time) func() time.Time {
-	var mu sync.Mutex
-	began := read()
-	return func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		day := read()
-		even := began.Add(day.Sub(began)) // by the clock that nobody sets
-		if day.Round(0).Sub(even.Round(0)) > time.Minute {
-			began, even = day, day
-		}
-		return even
-	}
-}
-
-// newID mints an id: the prefix, the time and chance, so that ids of one prefix
-// sort by the time of their making.
-func newID(prefix string) string {
-	var b [10]byte
-	ms := time.Now().UnixMilli()
-	for i := range 6 {
-		b[i] = byte(ms >> (40 - 8*i))
-	}
-	_, _ = rand.Read(b[6:]) // never fails
-	return prefix + "_" + encode(b[:])
-}
-
-// newSessionID mints an id that a person can type the beginning of.
-func newSessionID() event.SessionID {
-	var b [10]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return event.SessionID(encode(b[:]))
-}
-
-// encode writes bytes in letters and digits that are not mistaken for each
-// other.
-func encode(b []byte) string {
-	return base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding).EncodeToString(b)
-}
-
 // secrets are the keys that were used.
 func (w *world) secrets() []config.Secret {
 	w.mu.Lock()
@@ -234,85 +169,4 @@ func (w *world) note(format string, args ...any) {
 // warn says something on stderr.
 func (w *world) warn(format string, args ...any) {
 	fmt.Fprintln(w.stderr, "agentx: "+w.words(fmt.Errorf(format, args...)))
-}
-
-// theme is the palette for what is printed on a terminal.
-func (w *world) theme() theme.Theme {
-	c, err := w.config()
-	switch {
-	case w.profile() <= colorprofile.ASCII:
-		return theme.Plain()
-	case err == nil && c.Theme == "light":
-		return theme.Light()
-	case err == nil && c.Theme == "dark":
-		return theme.Dark()
-	case w.interactive() && lightBackground(w.stdin, w.stdout):
-		return theme.Light()
-	}
-	return theme.Dark()
-}
-
-// profile is what colours stdout can show and the user wants.
-func (w *world) profile() colorprofile.Profile {
-	want := ""
-	if c, err := w.config(); err == nil {
-		want = c.Color
-	}
-	switch want {
-	case "never":
-		return colorprofile.ASCII
-	case "always":
-		return max(colorprofile.Env(os.Environ()), colorprofile.ANSI256)
-	}
-	return colorprofile.Detect(w.stdout, os.Environ())
-}
-
-// colored writes styled text with the colours that the terminal has.
-func (w *world) colored(out io.Writer) io.Writer {
-	return &colorprofile.Writer{Forward: out, Profile: w.profile()}
-}
-
-// tableWidth is where a table's lines end; a pipe has them whole.
-func (w *world) tableWidth() int {
-	if isTerminal(w.stdout) {
-		return w.width()
-	}
-	return 0
-}
-
-// width is the width of the terminal on stdout.
-func (w *world) width() int {
-	if n, _, err := term.GetSize(int(w.stdout.Fd())); err == nil && n > 0 {
-		return n
-	}
-	return 80
-}
-
-// readSystem reads the system prompt of a setting: a text, or @file.
-func readSystem(s string) (string, error) {
-	name, ok := strings.CutPrefix(s, "@")
-	if !ok {
-		return s, nil
-	}
-	f, err := openRegular(name)
-	if err != nil {
-		return "", usage("--system: %v", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 1<<20+1))
-	if err != nil {
-		return "", usage("--system: %s: %v", name, bare(err))
-	}
-	if len(data) > 1<<20 {
-		return "", usage("--system: %s is larger than 1 MB", name)
-	}
-	return strings.ToValidUTF8(string(data), "\uFFFD"), nil
-}
-
-// absolute is a path as the database knows it.
-func absolute(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		path = p
-	}
-	return path
 }
