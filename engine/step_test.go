@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/enginetest"
 	"agentx/engine/event"
 	"agentx/engine/mealy"
+
+	"pgregory.net/rapid"
 )
 
 // stream draws any sequence of what users and drivers can say, sense or none.

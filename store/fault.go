@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"time"
 
-	"modernc.org/sqlite"
-
 	"agentx/engine/event"
+
+	"modernc.org/sqlite"
 )
 
 // What a caller may ask an error of this package about, with errors.Is.

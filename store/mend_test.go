@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/mealy"
+
+	"pgregory.net/rapid"
 )
 
 // turn is a turn with tools, of every kind of event that a driver sends.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 // A model is what the database should be, in plain maps.

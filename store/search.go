@@ -10,9 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"modernc.org/sqlite"
-
 	"agentx/engine/event"
+
+	"modernc.org/sqlite"
 )
 
 // A Hit is a session in which something was found.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
 	"agentx/engine/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // script is a driver that says what it is told to.

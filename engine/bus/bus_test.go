@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine/bus"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 func say(text string) bus.SystemEvent {

@@ -14,12 +14,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/driver"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 // asks is a message that calls tools: "id name input" each.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"agentx/engine"
 	"agentx/engine/event"
+
+	"go.uber.org/goleak"
 )
 
 // patience is how long a driver may take to do what it is to do at once.

@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
 	"agentx/engine/mealy"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A Trace is a recorded conversation and what the engine makes of it: a txtar

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine/enginetest"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 // fields are the names that everybody sees: every field of every type. One that

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine/enginetest"
 	"agentx/engine/mealy"
+
+	"pgregory.net/rapid"
 )
 
 // count adds its inputs up and puts out the sum.

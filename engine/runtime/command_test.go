@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine/bus"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // These are the lines that a client in any language sends and waits for.

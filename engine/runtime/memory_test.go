@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/driver/script"
 	"agentx/engine/enginetest"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestMemoryIsAPresenter(t *testing.T) {

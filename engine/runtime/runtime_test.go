@@ -12,13 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A world is a runtime and everything that was told on its bus.

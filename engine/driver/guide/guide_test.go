@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/driver/guide"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 // chat is a conversation with the guide through the engine, as everybody has it.

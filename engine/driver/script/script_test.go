@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 const trace = `-- about --

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"agentx/engine"
 	"agentx/engine/driver/anthropic"
 	"agentx/engine/driver/openai"
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"agentx/engine"
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 type frame struct{ Name, Data string }

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"agentx/engine"
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // recording is an answer that a server once gave, and what an independent
