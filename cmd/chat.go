@@ -3,9 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -67,7 +65,7 @@ func (w *world) sayHowToResume(d *desk) {
 func (w *world) left(c config.Config, r tui.Result, err error) error {
 	switch {
 	case r.Crash != nil:
-		return &exit{code: codeInternal, err: fmt.Errorf("the chat broke down: %v; what was said is saved; %s", r.Crash.Value, w.keepCrash(c, r.Crash))}
+		return w.crashed(r.Crash.Value, r.Crash.Stack)
 	case errors.Is(err, tui.ErrGone) || errors.Is(err, syscall.EIO):
 		return &exit{code: codeSignal + int(syscall.SIGHUP), err: err, quiet: true} // nobody is there to be told
 	case err != nil:
@@ -76,19 +74,6 @@ func (w *world) left(c config.Config, r tui.Result, err error) error {
 		return &exit{code: r.Code, err: errors.New("interrupted"), quiet: true}
 	}
 	return nil
-}
-
-// keepCrash writes a report that the user can read before giving it away.
-func (w *world) keepCrash(c config.Config, crash *tui.Crash) string {
-	name := filepath.Join(c.Paths.State, "crash-"+time.Now().Format("20060102-150405")+".txt")
-	report := config.Redact(fmt.Sprintf("agentx %s\n\n%v\n\n%s", versionLine(), crash.Value, crash.Stack), w.secrets()...)
-	if err := os.MkdirAll(c.Paths.State, 0o700); err != nil {
-		return "no report could be written"
-	}
-	if err := os.WriteFile(name, []byte(report), 0o600); err != nil {
-		return "no report could be written"
-	}
-	return "a report lies in " + name
 }
 
 // editor is the user's editor with its arguments.
