@@ -66,8 +66,8 @@ const (
 	Notifies Intent = "notification"
 )
 
-// CategoryOf is the category of an agent's event: its layer.
-func CategoryOf(d event.Data) Category {
+// categoryOf is the category of an agent's event: its layer.
+func categoryOf(d event.Data) Category {
 	switch event.LayerOf(d) {
 	case event.StateLayer:
 		return State
@@ -81,7 +81,7 @@ func CategoryOf(d event.Data) Category {
 
 // OfAgent puts an engine's event into the envelope.
 func OfAgent(e event.Event, s Scope) SystemEvent {
-	return SystemEvent{Event: e, Source: Agent, Category: CategoryOf(e.Data), Intent: Notifies, Scope: s}
+	return SystemEvent{Event: e, Source: Agent, Category: categoryOf(e.Data), Intent: Notifies, Scope: s}
 }
 
 // wire is a system event as JSON.
