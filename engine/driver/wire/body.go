@@ -65,8 +65,8 @@ func (w *watched) Read(p []byte) (int, error) {
 // they come thick and fast, who reads has a breath after one, and then takes
 // all that came meanwhile.
 const (
-	drop    = 1 << 10               // bytes of the largest
-	longest = 25 * time.Millisecond // of the breaths
+	drop    = 3 << 10               // bytes of the largest; a read of a full connection brings more
+	longest = 33 * time.Millisecond // of the breaths
 )
 
 // breath is a hundredth of what the answer has taken so far: a short one is not

@@ -51,7 +51,7 @@ func TestDrops(t *testing.T) {
 			reads int           // at most
 			late  time.Duration // how much it may take longer than the drops do
 		}{
-			{"fast and long", 4000, 5 * time.Millisecond, 1000, 25 * time.Millisecond},
+			{"fast and long", 4000, 5 * time.Millisecond, 800, 33 * time.Millisecond},
 			{"fast and short", 8, 5 * time.Millisecond, 12, time.Millisecond},
 			{"slow", 200, 100 * time.Millisecond, 210, 0},
 		} {
