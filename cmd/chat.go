@@ -30,7 +30,7 @@ func chat(ctx context.Context, w *world, o options) error {
 	r, err := tui.Run(ctx, tui.Options{
 		In: w.stdin, Out: w.stdout, Env: os.Environ(), Feed: feed,
 		Start: func(ctx context.Context) (tui.Backend, tui.Opened, error) {
-			_ = os.MkdirAll(c.Paths.State, 0o700) // the editor's file lies there; whoever wants it is told where it cannot
+			_ = c.Paths.MakeState() // the editor's file lies there; whoever wants it is told where it cannot
 			opened, err := d.enter(ctx)
 			return d, opened, err
 		},

@@ -30,7 +30,7 @@ func (w *world) safely(f func() error) (err error) {
 func (w *world) keepCrash(v any, stack []byte) string {
 	const none = "no report could be written"
 	paths, err := config.FindPaths(w.env)
-	if err != nil || os.MkdirAll(paths.State, 0o700) != nil {
+	if err != nil || paths.MakeState() != nil {
 		return none
 	}
 	name := filepath.Join(paths.State, "crash-"+time.Now().Format("20060102-150405")+".txt")

@@ -46,6 +46,7 @@ func newWorld(stdin, stdout, stderr *os.File) *world {
 		env: config.Environ(os.Environ()), bus: &bus.Bus{}, memory: &runtime.Memory{}, now: steady(time.Now),
 		set: map[string]string{},
 	}
+	w.bus.Report = func(_ bus.SystemEvent, problem error) { w.warn("%v", problem) }
 	w.config = sync.OnceValues(w.load)
 	return w
 }

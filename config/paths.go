@@ -15,11 +15,11 @@ const (
 	fileMode fs.FileMode = 0o600
 )
 
-// Paths says where things are kept on this machine. Nothing is made until MakeDirs or a write.
+// Paths says where things are kept on this machine. Nothing is made until MakeState or a write.
 type Paths struct {
 	Config string // folder of config.toml and credentials.toml
 	Data   string // folder of the database
-	State  string // folder of log and history
+	State  string // folder of crash reports and of what is being edited
 	Cache  string // folder of what can be made again
 	Home   string // the user's home, "" where it is unknown
 }
@@ -107,21 +107,8 @@ func (p Paths) KeyFile() string { return filepath.Join(p.Config, "credentials.to
 // Database is the file of all sessions.
 func (p Paths) Database() string { return filepath.Join(p.Data, "agentx.db") }
 
-// Log is the file of what went wrong, without secrets.
-func (p Paths) Log() string { return filepath.Join(p.State, "agentx.log") }
-
-// History is the file of what was typed.
-func (p Paths) History() string { return filepath.Join(p.State, "history") }
-
-// MakeDirs makes the folders that are missing, each readable by the user alone whatever the umask says.
-func (p Paths) MakeDirs() error {
-	for _, dir := range []string{p.Config, p.Data, p.State, p.Cache} {
-		if err := makeDir(dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// MakeState makes the folder of what is left lying between two runs, readable by the user alone whatever the umask says.
+func (p Paths) MakeState() error { return makeDir(p.State) }
 
 // makeDir makes dir and its missing parents, all with mode 0700. What exists keeps its mode.
 func makeDir(dir string) error {

@@ -17,7 +17,7 @@ func TestModesWhateverTheMask(t *testing.T) {
 			t.Fatal(err)
 		}
 		old := syscall.Umask(mask)
-		err = p.MakeDirs()
+		err = p.MakeState()
 		if err == nil {
 			err = Edit(p.ConfigFile(), "model", "m")
 		}
@@ -25,7 +25,7 @@ func TestModesWhateverTheMask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]os.FileMode{filepath.Dir(root): 0o700, root: 0o700, p.Cache: 0o700, p.ConfigFile(): 0o600} {
+		for name, want := range map[string]os.FileMode{filepath.Dir(root): 0o700, root: 0o700, p.ConfigFile(): 0o600} {
 			if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
 				t.Errorf("umask %o: %q has mode %v, want %o (%v)", mask, name, info.Mode(), want, err)
 			}
