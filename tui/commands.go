@@ -23,7 +23,7 @@ func (m Model) openPalette() (Model, tea.Cmd) {
 		}
 		list = append(list, palette.Item{ID: a.name, Title: pad(a.name, 9), Detail: a.help, Hint: a.hintOf()})
 	}
-	return m.choose(palette.Config{Title: "Commands", NoMatch: "No such command."}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+	return m.choose(palette.Config{Title: "Commands", Enter: "run", NoMatch: "No such command."}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 		chosen, ok := out.(palette.Chosen)
 		if !ok {
 			return m, nil
@@ -104,7 +104,7 @@ func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 			}
 			out = append(out, item)
 		}
-		return m.choose(palette.Config{Title: "Models", Empty: "No models. `agentx key set` makes some available."}, out, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+		return m.choose(palette.Config{Title: "Models", Enter: "use", Empty: "No models. `agentx key set` makes some available."}, out, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 			if chosen, ok := out.(palette.Chosen); ok {
 				return m.close().setModel(chosen.ID)
 			}
@@ -117,7 +117,7 @@ func (m Model) setModel(name string) (Model, tea.Cmd) {
 	return fetch(m, "change the model", func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
 		m.open.Model = c
 		m.footer = m.footer.SetModel(c.Name, c.Window)
-		return m.say(transcript.Info, "From the next message on "+text.Line(c.Name)+" answers."), nil
+		return m.say(transcript.Info, text.Line(c.Name)+" answers from the next message on."), nil
 	})
 }
 
@@ -185,7 +185,7 @@ func (m Model) theme(name string) (Model, tea.Cmd) {
 		for _, n := range []string{"auto", "dark", "light", "plain"} {
 			list = append(list, palette.Item{ID: n, Title: n})
 		}
-		return m.choose(palette.Config{Title: "Theme"}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+		return m.choose(palette.Config{Title: "Theme", Enter: "use"}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 			if chosen, ok := out.(palette.Chosen); ok {
 				return m.close().theme(chosen.ID)
 			}

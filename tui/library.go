@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"agentx/engine/event"
 	"agentx/tui/dialog"
@@ -78,13 +79,13 @@ func (m Model) openSessions(query string) (Model, tea.Cmd) {
 	if !ok {
 		return m, nil
 	}
-	return fetch(m, "list the sessions", listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
+	return fetch(m, "list the sessions", listing(query), func(m Model, list []palette.Item) (Model, tea.Cmd) {
 		c := palette.Config{
 			Title: "Sessions", Search: true,
 			Empty: "No session yet. What you write now will be the first.", NoMatch: "Nothing found.",
 			Actions: []palette.Action{{Key: "space", Help: "preview", Preview: true}, {Key: "ctrl+r", Help: "rename"}, {Key: "ctrl+x", Help: "delete"}},
 		}
-		m = m.choose(c, items(list, query), Model.picked)
+		m = m.choose(c, list, Model.picked)
 		if query != "" {
 			m = m.setList(func(p palette.Model) palette.Model { return p.SetFilter(query) })
 		}
@@ -92,22 +93,49 @@ func (m Model) openSessions(query string) (Model, tea.Cmd) {
 	})
 }
 
-func listing(query string) func(context.Context, Backend) ([]Session, error) {
-	return func(ctx context.Context, b Backend) ([]Session, error) { return b.Sessions(ctx, query) }
+func listing(query string) func(context.Context, Backend) ([]palette.Item, error) {
+	return func(ctx context.Context, b Backend) ([]palette.Item, error) {
+		list, err := b.Sessions(ctx, query)
+		return items(list, query, time.Now()), err
+	}
 }
 
-func items(list []Session, query string) []palette.Item {
+func items(list []Session, query string, now time.Time) []palette.Item {
 	out, width := make([]palette.Item, len(list)), 0
 	for _, s := range list {
 		width = max(width, text.Width(title(s)))
 	}
 	for i, s := range list {
 		out[i] = palette.Item{
-			ID: string(s.ID), Title: pad(title(s), width), Detail: fmt.Sprintf("%d messages", s.Messages),
-			Hint: s.Updated.Local().Format("2 Jan 15:04"), Preview: s.Snippets, Snippet: query != "" && len(s.Snippets) > 0,
+			ID: string(s.ID), Title: pad(title(s), width), Detail: messages(s.Messages),
+			Hint: when(s.Updated, now), Preview: s.Snippets, Snippet: query != "" && len(s.Snippets) > 0,
 		}
 	}
 	return out
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}
+
+// when is a moment as one speaks of it: how long ago, then the day.
+func when(t, now time.Time) string {
+	switch ago := now.Sub(t); {
+	case ago < -time.Minute: // by another clock
+	case ago < time.Minute:
+		return "now"
+	case ago < time.Hour:
+		return fmt.Sprintf("%d min ago", ago/time.Minute)
+	case ago < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", ago/time.Hour)
+	}
+	if t, now = t.Local(), now.Local(); t.Year() == now.Year() {
+		return t.Format("2 Jan")
+	}
+	return t.Format("2 Jan 2006")
 }
 
 // maxColumn is how wide a column gets for the sake of one long entry.
@@ -142,12 +170,12 @@ func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 	case palette.Chosen:
 		return m.close().openSession(event.SessionID(out.ID))
 	case palette.Query:
-		return fetch(m, "list the sessions", listing(out.Text), func(m Model, list []Session) (Model, tea.Cmd) {
+		return fetch(m, "list the sessions", listing(out.Text), func(m Model, list []palette.Item) (Model, tea.Cmd) {
 			return m.setList(func(p palette.Model) palette.Model {
 				if p.Filter() != out.Text {
 					return p // an answer to what was typed before
 				}
-				return p.SetItems(items(list, out.Text))
+				return p.SetItems(list)
 			}), nil
 		})
 	case palette.Acted:
@@ -187,8 +215,8 @@ func (m Model) relist(struct{}) (Model, tea.Cmd) {
 		return m, nil
 	}
 	query := m.overlays.top().list.Filter()
-	return fetch(m, "list the sessions", listing(query), func(m Model, list []Session) (Model, tea.Cmd) {
-		return m.setList(func(p palette.Model) palette.Model { return p.SetItems(items(list, query)) }), nil
+	return fetch(m, "list the sessions", listing(query), func(m Model, list []palette.Item) (Model, tea.Cmd) {
+		return m.setList(func(p palette.Model) palette.Model { return p.SetItems(list) }), nil
 	})
 }
 

@@ -69,7 +69,7 @@ func TestPlain(t *testing.T) {
 (waiting)
 
 x No credit left.
-  Your message is saved, and so is what came of the answer.
+  Your message is saved.
   Top up the account, or choose another model with /model.
 > /help
 Here there are only /quit and /retry.

@@ -140,7 +140,7 @@ func (m Model) spent() string {
 	switch {
 	case m.total == event.Usage{}:
 		return ""
-	case m.dark == m.turns:
+	case m.dark > 0 && m.cost == 0:
 		return "cost unknown"
 	case m.dark > 0:
 		return Money(m.cost) + " + unknown"

@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"slices"
 	"strings"
 
 	"agentx/tui/text"
@@ -91,7 +92,7 @@ func (m Model) View() string {
 	out = append(out, m.filterLine())
 	out = append(out, m.list()...)
 	if m.foot() > 0 {
-		out = append(out, render(m.config.Styles.Help, text.Truncate(m.help(), m.width)))
+		out = append(out, render(m.config.Styles.Help, m.help()))
 	}
 	return strings.Join(out, "\n")
 }
@@ -220,13 +221,20 @@ func render(st lipgloss.Style, s string) string {
 	return st.Inline(true).Render(s)
 }
 
-// help names the keys.
+// help names the keys. Where there is no room for all, those go first that one
+// finds without being told.
 func (m Model) help() string {
-	parts := []string{m.config.mark("↑↓", "up/down") + " choose", "enter " + m.config.Enter}
+	parts := []string{m.config.mark("↑↓", "up/down") + " choose", "enter " + m.config.Enter, "esc close"}
 	for _, a := range m.config.Actions {
 		if a.Help != "" && (a.Key != "space" || m.filter == "") {
-			parts = append(parts, a.Key+" "+a.Help)
+			parts = slices.Insert(parts, len(parts)-1, a.Key+" "+a.Help)
 		}
 	}
-	return text.Line(strings.Join(append(parts, "esc close"), m.config.mark(" · ", ", ")))
+	for {
+		line := text.Line(strings.Join(parts, m.config.mark(" · ", ", ")))
+		if text.Width(line) <= m.width || len(parts) == 1 {
+			return text.Truncate(line, m.width)
+		}
+		parts = parts[1:]
+	}
 }

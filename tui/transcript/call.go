@@ -68,6 +68,9 @@ func (m Model) result(d event.ToolResultMessage) Model {
 	}
 	m = m.change(id, func(c call) call {
 		c.state, c.output = succeeded, brief(r.Output.String())
+		if r.Output.Kind == event.OutputJSON {
+			c.output = brief(glance(r.Output.JSON))
+		}
 		if r.Output.Failed() {
 			c.state = failed
 		}
@@ -183,6 +186,49 @@ func input(c event.ToolCall) string {
 		return brief(b.String())
 	}
 	return ""
+}
+
+// shortJSON is how many bytes of JSON are shown as they are.
+const shortJSON = 80
+
+// glance is a result that is JSON: itself while it is short, else the first
+// text in it, which says more on a line than brackets and names do.
+func glance(raw []byte) string {
+	if len(raw) > shortJSON {
+		if s := firstText(raw[:min(len(raw), 4*maxDetail)]); s != "" {
+			return s + "\n…"
+		}
+	}
+	return string(raw)
+}
+
+// firstText is the first string that is no name. The end of raw may be missing.
+func firstText(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	var open []byte // of each level: [ in a list, { before a name, : before its value
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		top := byte('[')
+		if n := len(open); n > 0 {
+			top = open[n-1]
+			open[n-1] = map[byte]byte{'[': '[', '{': ':', ':': '{'}[top]
+		}
+		switch t := token.(type) {
+		case string:
+			if top != '{' && strings.TrimSpace(t) != "" {
+				return t
+			}
+		case json.Delim:
+			if t == '{' || t == '[' {
+				open = append(open, byte(t))
+			} else {
+				open = open[:len(open)-1]
+			}
+		}
+	}
 }
 
 // brief is the first line of s that says something, cut and cleaned.

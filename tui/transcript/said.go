@@ -17,7 +17,7 @@ const maxPrompt = 500
 
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
-	m.message, m.any = message{}, true
+	m.message, m.any, m.came = message{}, true, false
 	rows := text.Wrap(expand(text.Clean(d.Content.Text())), m.inner())
 	if over := len(rows) - maxPrompt; over > 0 {
 		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
@@ -65,7 +65,7 @@ func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
 		m = m.whole(d)
 	}
 	m = m.remember(d.Content.Text())
-	m.message = message{}
+	m.message, m.came = message{}, m.came || len(d.Content) > 0
 	return m.ending(d)
 }
 
@@ -113,8 +113,11 @@ func (m Model) ending(d event.AssistantMessage) Model {
 // failed shows an error: what happened, what is kept, what to do.
 func (m Model) failed(d event.ErrorMessage) Model {
 	kept := ""
-	if m.config.Saved {
+	switch {
+	case m.config.Saved && m.came:
 		kept = "Your message is saved, and so is what came of the answer."
+	case m.config.Saved:
+		kept = "Your message is saved."
 	}
 	return m.Notice(Failure, sentence(d.Content), kept, advice(d.ErrorCode))
 }
@@ -130,7 +133,7 @@ func sentence(s string) string {
 func advice(code event.ErrorCode) string {
 	switch code {
 	case event.CodeAuthentication:
-		return "Check the key with `agentx key list`, then /retry."
+		return "/retry asks again when the key is right; `agentx key list` says where it comes from."
 	case event.CodePermission:
 		return "This key may not use the model: choose another with /model."
 	case event.CodeRateLimit, event.CodeOverloaded, event.CodeServer:

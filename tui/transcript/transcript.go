@@ -35,6 +35,7 @@ type Model struct {
 	listed  bool // the last finished line is a call
 	answers []string
 	any     bool // a message of the user was shown
+	came    bool // something of its answer, too
 }
 
 // New returns an empty transcript, 80 columns wide.
