@@ -178,94 +178,10 @@ func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
 	return price(model, u)
 }
 
-// keeper keeps events in the journal, and tells at once when it cannot.
-func (a *Agent) keeper(journal engine.Presenter) engine.Presenter {
-	return engine.PresenterFunc(func(ctx context.Context, id event.AgentID, e event.Event) error {
-		err := engine.Present(ctx, journal, id, e)
-		if err != nil {
-			a.lost(ctx, e, err)
-			return err
-		}
-		if id := messageID(e.Data); id != "" {
-			a.persisted(id)
-		}
-		return nil
-	})
-}
-
-// lost notes that the journal did not take e, and says so once in a turn.
-func (a *Agent) lost(ctx context.Context, e event.Event, err error) {
-	a.mu.Lock()
-	if _, ok := e.Data.(event.UserMessage); ok {
-		a.unsaved = err
-	}
-	turn := a.turn
-	told := a.warned == turn
-	a.warned = turn
-	a.mu.Unlock()
-	if told {
-		return
-	}
-	trouble := a.complain(bus.Session, turn, "this conversation is not being saved", err)
-	_ = a.present(ctx, a.ID, trouble) // a screen that fails here fails at the next event too
-}
-
-// toldOf reports whether the turn has told that it is not being kept.
-func (a *Agent) toldOf(turn string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.warned == turn
-}
-
 // wished reports whether an answer ended early because somebody wanted it to.
 func wished(err error) bool {
 	_, interrupted := errors.AsType[engine.Interrupt](err)
 	return interrupted || errors.Is(err, engine.ErrWithdrawn) || errors.Is(err, context.Canceled)
-}
-
-// complain puts a failure on the bus.
-func (a *Agent) complain(from bus.Source, turn, what string, err error) event.Event {
-	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: err.Error()}}
-	a.home.runtime.Bus.Publish(bus.SystemEvent{
-		Event: e, Source: from, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
-	})
-	return e
-}
-
-func (a *Agent) persisted(message string) {
-	now := a.home.runtime.Now()
-	a.home.runtime.Bus.Publish(bus.SystemEvent{
-		Event:  event.Event{At: now, Data: MessagePersisted{SessionID: a.Session, MessageID: message, SavedAt: event.MillisOf(now)}},
-		Source: bus.Session, Category: bus.Persist, Intent: bus.Notifies, Scope: a.scope(a.current()),
-	})
-}
-
-// messageID is the id of a message; other data have none.
-func messageID(d event.Data) string {
-	switch m := d.(type) {
-	case event.UserMessage:
-		return m.ID
-	case event.AssistantMessage:
-		return m.ID
-	case event.ToolCallMessage:
-		return m.ID
-	case event.ToolResultMessage:
-		return m.ID
-	case event.ErrorMessage:
-		return m.ID
-	}
-	return ""
-}
-
-// publish puts an engine's event on the bus, with all that the engine did not
-// know.
-func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error {
-	turn := a.current()
-	if q, ok := e.Data.(event.ConversationQueued); ok {
-		turn = engine.TurnID(q.MessageID) // it waits for the running turn and is not of it
-	}
-	a.home.runtime.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
-	return nil
 }
 
 // current is the id of the running turn.
@@ -273,26 +189,4 @@ func (a *Agent) current() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.turn
-}
-
-// present shows an event to those whom the definition names. One that fails or
-// panics hinders none of the others.
-func (a *Agent) present(ctx context.Context, id event.AgentID, e event.Event) error {
-	var failed error
-	for _, p := range a.Definition().Present {
-		failed = errors.Join(failed, engine.Present(ctx, p, id, e))
-	}
-	return failed
-}
-
-func (a *Agent) scope(turn string) bus.Scope {
-	return bus.Scope{Container: a.home.ID, Agent: a.ID, Session: a.Session, Turn: turn}
-}
-
-// text is what went wrong, or nothing.
-func text(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

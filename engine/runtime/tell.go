@@ -1,0 +1,52 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	"agentx/engine"
+	"agentx/engine/bus"
+	"agentx/engine/event"
+)
+
+// publish puts an engine's event on the bus, with all that the engine did not
+// know.
+func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error {
+	turn := a.current()
+	if q, ok := e.Data.(event.ConversationQueued); ok {
+		turn = engine.TurnID(q.MessageID) // it waits for the running turn and is not of it
+	}
+	a.home.runtime.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
+	return nil
+}
+
+// complain puts a failure on the bus.
+func (a *Agent) complain(from bus.Source, turn, what string, err error) event.Event {
+	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: err.Error()}}
+	a.home.runtime.Bus.Publish(bus.SystemEvent{
+		Event: e, Source: from, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
+	})
+	return e
+}
+
+// present shows an event to those whom the definition names. One that fails or
+// panics hinders none of the others.
+func (a *Agent) present(ctx context.Context, id event.AgentID, e event.Event) error {
+	var failed error
+	for _, p := range a.Definition().Present {
+		failed = errors.Join(failed, engine.Present(ctx, p, id, e))
+	}
+	return failed
+}
+
+func (a *Agent) scope(turn string) bus.Scope {
+	return bus.Scope{Container: a.home.ID, Agent: a.ID, Session: a.Session, Turn: turn}
+}
+
+// text is what went wrong, or nothing.
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
