@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"agentx/config"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -118,4 +120,28 @@ func (o *options) settings() map[string]string {
 		put("max_tokens", strconv.Itoa(o.maxTokens))
 	}
 	return s
+}
+
+// flagError turns what the flag library says into one line with a way out.
+func flagError(c *cobra.Command, err error) error {
+	s := err.Error()
+	if name, ok := strings.CutPrefix(s, "unknown flag: --"); ok {
+		if near := nearestFlag(c, name); near != "" {
+			return usage("there is no flag --%s; did you mean --%s?", name, near)
+		}
+		return usage("there is no flag --%s; `%s --help` lists them", name, c.CommandPath())
+	}
+	return usage("%s", s)
+}
+
+// nearestFlag is the flag that a typo may have meant.
+func nearestFlag(c *cobra.Command, typed string) string {
+	var names []string
+	add := func(f *pflag.Flag) { names = append(names, f.Name) }
+	c.Flags().VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	if near := config.Nearest(typed, names); len(near) > 0 {
+		return near[0]
+	}
+	return ""
 }
