@@ -10,9 +10,9 @@ import (
 
 // newID mints an id: the prefix, the time and chance, so that ids of one prefix
 // sort by the time of their making.
-func newID(prefix string) string {
+func newID(prefix string, at time.Time) string {
 	var b [10]byte
-	ms := time.Now().UnixMilli()
+	ms := at.UnixMilli()
 	for i := range 6 {
 		b[i] = byte(ms >> (40 - 8*i))
 	}

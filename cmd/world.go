@@ -127,7 +127,10 @@ func (w *world) runtime(j runtime.Journal) *runtime.Runtime {
 	w.opening.Lock()
 	defer w.opening.Unlock()
 	if w.home == nil {
-		w.home = runtime.New(runtime.Config{Bus: w.bus, Journal: j, Now: w.now, NewID: newID})
+		w.home = runtime.New(runtime.Config{
+			Bus: w.bus, Journal: j, Now: w.now,
+			NewID: func(prefix string) string { return newID(prefix, w.now()) },
+		})
 	}
 	return w.home
 }
