@@ -110,6 +110,9 @@ func verdict(err error, t event.TurnResponse) error {
 	case event.PauseTurn, event.StopOther, event.StopError:
 		return &exit{code: codeIncomplete, err: fmt.Errorf("the answer is incomplete (%s)", t.StopReason)}
 	}
+	if t.Messages == 0 {
+		return &exit{code: codeIncomplete, err: errors.New("the model ended its answer without having said anything"), remedy: "ask again, or in other words"}
+	}
 	return nil
 }
 

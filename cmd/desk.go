@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -38,7 +40,9 @@ const shownEvents = 300
 
 // enter opens the session that the flags mean.
 func (d *desk) enter(ctx context.Context) (tui.Opened, error) {
-	return d.turnTo(ctx, d.options)
+	opened, err := d.turnTo(ctx, d.options)
+	opened.Hello = d.hello(opened)
+	return opened, err
 }
 
 // turnTo opens a session and leaves the one before.
@@ -57,6 +61,15 @@ func (d *desk) turnTo(ctx context.Context, o options) (tui.Opened, error) {
 	}
 	opened, err := d.opened(ctx, next)
 	return opened, d.say(err)
+}
+
+// hello tells a newcomer who it is that answers, and how that can be changed.
+// Whoever came with a question, or for a session, has no use for it.
+func (d *desk) hello(o tui.Opened) string {
+	if o.Model.Name != "guide/guide" || len(o.Events) > 0 || d.options.pick || d.options.prompt != "" || d.options.model != "" {
+		return ""
+	}
+	return "No model is set up yet, so the built-in guide answers. Ask it: How do I set up a model?"
 }
 
 func (d *desk) current() *talk {
@@ -315,8 +328,8 @@ func (d *desk) Models(context.Context) ([]tui.Choice, error) {
 		return nil, d.say(err)
 	}
 	var list []tui.Choice
-	for alias, name := range c.Aliases {
-		list = append(list, tui.Choice{Name: alias, Detail: "alias of " + name})
+	for _, alias := range slices.Sorted(maps.Keys(c.Aliases)) {
+		list = append(list, tui.Choice{Name: alias, Detail: "alias of " + c.Aliases[alias]})
 	}
 	for _, m := range models {
 		list = append(list, tui.Choice{Name: m.Provider + "/" + m.Model, Detail: priceLine(m), Window: int64(m.Context)})
@@ -349,7 +362,15 @@ func priceLine(m listedModel) string {
 }
 
 func (d *desk) choice(c config.Choice) tui.Choice {
-	return tui.Choice{Name: c.Name(), Detail: c.Why, Window: int64(c.Info.Context)}
+	return tui.Choice{Name: c.Name(), Detail: about(c), Window: int64(c.Info.Context)}
+}
+
+// about is what to know of a choice.
+func about(c config.Choice) string {
+	if ownMachine(c) {
+		return "free, on this machine"
+	}
+	return priceLine(listModel(c.Info))
 }
 
 // SetModel talks to another model from the next message on.

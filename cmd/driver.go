@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 
 	"agentx/config"
@@ -41,9 +44,10 @@ func (w *world) define(c config.Config, model string) (runtime.Definition, confi
 }
 
 // pricer prices a model by the name that the provider reports, else by the one
-// that was asked for. The guide costs nothing.
+// that was asked for. The guide costs nothing, nor does what runs on this
+// machine, unless the user has given it a price.
 func pricer(c config.Config, choice config.Choice) engine.Pricer {
-	if choice.Provider.Protocol == config.Guide {
+	if choice.Provider.Protocol == config.Guide || ownMachine(choice) {
 		return func(string, event.Usage) (event.USD, bool) { return 0, true }
 	}
 	prices := c.Prices()
@@ -58,6 +62,19 @@ func pricer(c config.Config, choice config.Choice) engine.Pricer {
 		cost, ok := info.Cost(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
 		return event.USD(cost), ok
 	}
+}
+
+// ownMachine says that a model runs here and that nobody asks money for it. A
+// server here that hands on to a paid one has a key, a price or says so in the
+// model's name.
+func ownMachine(c config.Choice) bool {
+	p := c.Provider
+	u, err := url.Parse(p.BaseURL)
+	if err != nil || !p.BuiltIn || len(p.KeyEnv)+len(p.KeyCommand) > 0 || c.Info.Input.Known || strings.HasSuffix(c.Model, "cloud") {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // driver is what answers for a choice.

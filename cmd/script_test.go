@@ -138,6 +138,7 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		finish = "tool_calls"
 	case "refuse":
 		finish = "content_filter"
+	case "mute":
 	case "short":
 		say("Only so")
 		finish = "length"
