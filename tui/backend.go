@@ -89,6 +89,7 @@ type Opened struct {
 
 	Draft   Draft
 	Prompts []string // the history of prompts, oldest first
+	Hello   string   // what a newcomer should know
 	Notice  string   // what the user should know, such as how the last run ended
 }
 

@@ -125,7 +125,7 @@ func (m Model) system(prompt string) (Model, tea.Cmd) {
 	if prompt != "" {
 		return m.setSystem(prompt)
 	}
-	ask := dialog.Prompt{Title: "System prompt", Value: m.open.System, Empty: true}
+	ask := dialog.Prompt{Title: "System prompt", Body: "What every answer should heed. Empty: nothing.", Value: m.open.System, Empty: true}
 	return m.question(func(c dialog.Config) dialog.Model { return c.Prompt(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
 		return m.setSystem(a.Text)
 	}), nil
@@ -141,8 +141,11 @@ func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
 
 func (m Model) retry() (Model, tea.Cmd) {
 	m, ok := m.idle()
-	if !ok || m.backend == nil {
+	switch {
+	case !ok || m.backend == nil:
 		return m, nil
+	case !m.transcript.Any():
+		return m.say(transcript.Info, "There is no message to ask again yet."), nil
 	}
 	b := m.backend
 	return m.run(func(ctx context.Context) error { return b.Retry(ctx) })

@@ -34,6 +34,9 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 		m.footer = m.footer.Apply(e)
 	}
 	m.transcript = m.transcript.Replay(events, o.Earlier)
+	if o.Hello != "" {
+		m = m.say(transcript.Info, o.Hello)
+	}
 	if o.Notice != "" {
 		m = m.say(transcript.Warning, o.Notice)
 	}

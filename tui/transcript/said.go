@@ -119,21 +119,39 @@ func (m Model) failed(d event.ErrorMessage) Model {
 	case m.config.Saved:
 		kept = "Your message is saved."
 	}
-	return m.Notice(Failure, sentence(d.Content), kept, advice(d.ErrorCode))
+	return m.Notice(Failure, append([]string{sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
 }
 
-// sentence begins with a capital letter and ends with a stop.
+// sentence begins with a capital letter, unless that is a name's before a
+// colon, and ends with a stop.
 func sentence(s string) string {
 	s = strings.TrimRight(strings.TrimSpace(s), ".")
+	if word, _, _ := strings.Cut(s, " "); strings.HasSuffix(word, ":") {
+		return s + "."
+	}
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:] + "."
 }
 
 // advice is what a person can do about a failure.
-func advice(code event.ErrorCode) string {
+func advice(code event.ErrorCode) []string {
+	if code == event.CodeAuthentication {
+		return keySteps()
+	}
+	return []string{remedy(code)}
+}
+
+// keySteps are the way to a key that counts.
+func keySteps() []string {
+	return []string{
+		"1. Get a key on the provider's web site.",
+		"2. `agentx key set PROVIDER` keeps it: in another terminal, or here between Ctrl+Z and `fg`.",
+		"3. /retry asks again. Still refused? `agentx key list` says which key is used.",
+	}
+}
+
+func remedy(code event.ErrorCode) string {
 	switch code {
-	case event.CodeAuthentication:
-		return "/retry asks again when the key is right; `agentx key list` says where it comes from."
 	case event.CodePermission:
 		return "This key may not use the model: choose another with /model."
 	case event.CodeRateLimit, event.CodeOverloaded, event.CodeServer:
@@ -144,7 +162,9 @@ func advice(code event.ErrorCode) string {
 		return "Choose a model that exists with /model."
 	case event.CodeContextOverflow:
 		return "Begin a new session with /new, or choose a model that reads more with /model."
-	case event.CodeNetwork, event.CodeTimeout, event.CodeIncomplete, event.CodeProtocol:
+	case event.CodeNetwork:
+		return "Is the server running, and the network there? Then /retry."
+	case event.CodeTimeout, event.CodeIncomplete, event.CodeProtocol:
 		return "/retry asks again."
 	case event.CodeConfiguration:
 		return "See `agentx config show --origin`."
