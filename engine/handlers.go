@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,9 +13,6 @@ import (
 // On calls f with every event of the given types, or with every event where
 // none is given.
 func (a *Agent) On(f func(event.Event), types ...string) (stop func()) {
-	if len(types) == 0 {
-		return a.handlers.add(f, everything)
-	}
 	return a.handlers.add(f, types...)
 }
 
@@ -31,7 +27,7 @@ func (a *Agent) OnEach(byType map[string]func(event.Event)) (stop func()) {
 
 // A Reaction is a function of one kind of data. See [To].
 type Reaction struct {
-	types []string
+	types []string // none where f is to choose among all
 	f     func(event.Event)
 }
 
@@ -39,20 +35,15 @@ type Reaction struct {
 //
 //	agent.React(engine.To(func(d event.TextDelta) { … }), engine.To(func(t event.Turn) { … }))
 func To[D event.Data](f func(D)) Reaction {
-	return Reaction{[]string{typeName[D]()}, func(e event.Event) {
+	r := Reaction{f: func(e event.Event) {
 		if d, ok := e.Data.(D); ok {
 			f(d)
 		}
 	}}
-}
-
-// typeName is the wire name of a type; a layer is looked for in everything.
-func typeName[D event.Data]() string {
-	if reflect.TypeFor[D]().Kind() == reflect.Interface {
-		return everything
+	if name, ok := event.NameOf[D](); ok {
+		r.types = []string{name}
 	}
-	var d D
-	return d.Type()
+	return r
 }
 
 // React calls each reaction with what it reacts to.
@@ -77,9 +68,6 @@ func all(stops []func()) func() {
 	}
 }
 
-// everything is the type under which handlers of all events stand.
-const everything = ""
-
 // handlers are functions by the type of event that they want: found in
 // constant time, without a lock.
 type handlers struct {
@@ -90,18 +78,26 @@ type handlers struct {
 // A table is never changed, only replaced.
 type table struct {
 	byType map[string][]*func(event.Event)
+	all    []*func(event.Event) // those that named no type
 	phase  []*func(PhaseChange)
 }
 
+// add has f called with events of these types; with all where there is none.
 func (h *handlers) add(f func(event.Event), types ...string) (stop func()) {
 	types = slices.Compact(slices.Sorted(slices.Values(types)))
 	h.replace(func(t *table) {
+		if len(types) == 0 {
+			t.all = append(slices.Clip(t.all), &f)
+		}
 		for _, name := range types {
-			t.byType[name] = append(t.byType[name][:len(t.byType[name]):len(t.byType[name])], &f)
+			t.byType[name] = append(slices.Clip(t.byType[name]), &f)
 		}
 	})
 	return func() {
 		h.replace(func(t *table) {
+			if len(types) == 0 {
+				t.all = without(t.all, &f)
+			}
 			for _, name := range types {
 				t.byType[name] = without(t.byType[name], &f)
 			}
@@ -110,7 +106,7 @@ func (h *handlers) add(f func(event.Event), types ...string) (stop func()) {
 }
 
 func (h *handlers) addPhase(f func(PhaseChange)) (stop func()) {
-	h.replace(func(t *table) { t.phase = append(t.phase[:len(t.phase):len(t.phase)], &f) })
+	h.replace(func(t *table) { t.phase = append(slices.Clip(t.phase), &f) })
 	return func() { h.replace(func(t *table) { t.phase = without(t.phase, &f) }) }
 }
 
@@ -125,7 +121,7 @@ func (h *handlers) replace(change func(*table)) {
 	defer h.mu.Unlock()
 	next := &table{byType: map[string][]*func(event.Event){}}
 	if t := h.table.Load(); t != nil {
-		next.byType, next.phase = maps.Clone(t.byType), t.phase
+		next.byType, next.all, next.phase = maps.Clone(t.byType), t.all, t.phase
 	}
 	change(next)
 	h.table.Store(next)
@@ -137,10 +133,11 @@ func (h *handlers) tell(e event.Event) (failed []*PresenterError) {
 	if t == nil {
 		return nil
 	}
-	for _, name := range []string{e.Data.Type(), everything} {
-		for _, f := range t.byType[name] {
+	name := e.Data.Type()
+	for _, those := range [...][]*func(event.Event){t.byType[name], t.all} {
+		for _, f := range those {
 			if err := safely(*f, e); err != nil {
-				failed = append(failed, &PresenterError{Index: -1, Event: e.Data.Type(), Err: err})
+				failed = append(failed, &PresenterError{Index: -1, Event: name, Err: err})
 			}
 		}
 	}

@@ -76,6 +76,24 @@ func typesOf(events []event.Event) []string {
 	return names
 }
 
+// An event whose type has no name, as a driver may make one, is heard once.
+func TestOnNoName(t *testing.T) {
+	s := play(t, script.Say(event.MessageStart{MessageID: "m"}, event.Unknown{}, event.MessageStop{StopReason: event.EndTurn}))
+	all, unknown := 0, 0
+	s.On(func(e event.Event) {
+		if e.Data.Type() == "" {
+			all++
+		}
+	})
+	s.React(engine.To(func(event.Unknown) { unknown++ }))
+	if err := s.Say(t.Context(), "hello"); err != nil {
+		t.Error(err)
+	}
+	if all != 1 || unknown != 1 {
+		t.Errorf("heard %d and %d times, want once each", all, unknown)
+	}
+}
+
 // The screen comes first, then those who asked for the type, in the order in
 // which they did, then those who want everything, and then the phase.
 func TestOrderOfHandlers(t *testing.T) {

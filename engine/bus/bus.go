@@ -10,7 +10,6 @@ package bus
 
 import (
 	"fmt"
-	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -170,21 +169,15 @@ func (b *Bus) Subscribe(s Subscription, f func(SystemEvent)) (stop func()) {
 
 // On subscribes to the events that carry D, a layer or a single type.
 func On[D event.Data](b *Bus, f func(SystemEvent, D)) (stop func()) {
-	return b.Subscribe(Subscription{Types: typesOf[D]()}, func(e SystemEvent) {
+	var wanted Subscription
+	if name, ok := event.NameOf[D](); ok {
+		wanted.Types = []string{name}
+	}
+	return b.Subscribe(wanted, func(e SystemEvent) {
 		if d, ok := e.Data.(D); ok {
 			f(e, d)
 		}
 	})
-}
-
-// typesOf is the name of a single type. A layer has no name, nor has a type
-// that takes its name off the wire: both are looked for in everything.
-func typesOf[D event.Data]() []string {
-	var d D
-	if reflect.TypeFor[D]().Kind() != reflect.Struct || d.Type() == "" {
-		return nil
-	}
-	return []string{d.Type()}
 }
 
 // remove forgets e, whose done is set. Twice is as good as once.

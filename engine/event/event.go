@@ -15,7 +15,10 @@
 // The package knows no engine, no terminal and no database.
 package event
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // AgentID names an agent for as long as it runs.
 type AgentID string
@@ -85,6 +88,16 @@ func LayerOf(d Data) Layer {
 		return TurnLayer
 	}
 	return NoLayer
+}
+
+// NameOf returns the name on the wire of a type of data. A layer has none, nor
+// has a type that takes its name off the wire.
+func NameOf[D Data]() (name string, ok bool) {
+	var d D
+	if reflect.TypeFor[D]().Kind() == reflect.Interface {
+		return "", false
+	}
+	return d.Type(), d.Type() != ""
 }
 
 // Millis is a moment on the wire: Unix milliseconds.
