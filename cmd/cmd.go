@@ -6,6 +6,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -70,15 +71,27 @@ Without any key or local model the built-in guide answers.`,
 	root.SetErr(w.stderr)
 	root.SetVersionTemplate("agentx {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{rpad .CommandPath .CommandPathPadding}}", "agentx help {{.Name}}  ", 1))
+	root.SetHelpFunc(help)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.PersistentFlags().StringVar(&w.flags.config, "config", "", "read this configuration `FILE`")
 	root.PersistentFlags().StringVar(&w.flags.db, "db", "", "keep sessions in this `FILE`")
-	root.PersistentFlags().StringVar(&w.flags.color, "color", "", "colours: auto, always or never")
+	root.PersistentFlags().StringVar(&w.flags.color, "color", "", "`WHEN` to use colours: auto, always or never")
 	root.PersistentFlags().BoolVarP(&w.flags.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.PersistentFlags().BoolVarP(&w.flags.verbose, "verbose", "v", false, "say more on stderr")
 	o.register(root.Flags())
 	root.AddCommand(w.commands()...)
 	return root
+}
+
+// help says what a command is for. How the flag library spells a value that can
+// be left out is nothing for people.
+func help(c *cobra.Command, _ []string) {
+	fmt.Fprintln(c.OutOrStdout(), strings.TrimSpace(cmp.Or(c.Long, c.Short)))
+	if c.Runnable() || c.HasSubCommands() {
+		value := `[="` + pickValue + `"]`
+		fmt.Fprint(c.OutOrStdout(), "\n"+strings.Replace(c.UsageString(), value, strings.Repeat(" ", len(value)), 1))
+	}
 }
 
 // commands are the nouns.
@@ -160,7 +173,20 @@ func needsVerb(c *cobra.Command, args []string) error {
 			verbs = append(verbs, v.Name())
 		}
 	}
+	if len(args) > 0 {
+		return usage("there is no command `%s %s`; there are: %s", c.CommandPath(), args[0], strings.Join(verbs, ", "))
+	}
 	return usage("`%s` needs one of: %s", c.CommandPath(), strings.Join(verbs, ", "))
+}
+
+// some checks that there is at least one argument.
+func some(name string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usage("`%s` needs %s", c.CommandPath(), name)
+		}
+		return nil
+	}
 }
 
 // exactly checks the number of arguments, and says in words what is missing.

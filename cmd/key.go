@@ -16,7 +16,7 @@ func keyCommand(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "key", Aliases: []string{"keys"}, Short: "Keep API keys",
 		Long: "Keep API keys: in the system's keyring where there is one, else in a file that only you can read. A key in an environment variable is used first.",
-		Args: cobra.NoArgs, RunE: needsVerb,
+		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
 	c.AddCommand(keySet(w), keyList(w), keyRemove(w))
 	return c
@@ -99,6 +99,10 @@ func keyList(w *world) *cobra.Command {
 			}
 			if asJSON {
 				return writeLine(w.stdout, places)
+			}
+			if len(places) == 0 {
+				w.note("no key is set; `agentx key set PROVIDER` keeps one")
+				return nil
 			}
 			t := table{width: w.tableWidth()}
 			t.row("PROVIDER", "KEY")

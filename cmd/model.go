@@ -13,7 +13,7 @@ import (
 func modelCommand(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "model", Aliases: []string{"models"}, Short: "List models with their prices and context windows",
-		Args: cobra.NoArgs, RunE: needsVerb,
+		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
 	c.AddCommand(modelList(w))
 	return c

@@ -43,16 +43,16 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.model, "model", "m", "", "`MODEL` to ask: provider/model or an alias")
 	f.StringVarP(&o.system, "system", "s", "", "system prompt: `TEXT` or @file")
 	f.BoolVarP(&o.last, "continue", "c", false, "go on with the last session of this folder")
-	f.StringVarP(&o.resume, "resume", "r", "", "resume the session with this `ID`, prefix or title; without one, pick it")
+	f.StringVarP(&o.resume, "resume", "r", "", "resume the session of this `ID` or title; without one, pick it")
 	f.Lookup("resume").NoOptDefVal = pickValue
 	f.BoolVar(&o.fork, "fork-session", false, "resume into a copy; the original stays as it is")
 	f.StringVar(&o.sessionID, "session-id", "", "`ID` of the session that begins")
 	f.StringVarP(&o.title, "name", "n", "", "`TITLE` of the session")
 	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`: text, image or PDF (repeatable)")
-	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as text, json or stream-json")
+	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
-	f.StringVar(&o.temperature, "temperature", "", "sampling temperature, `0 to 2`")
+	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
 }
 
@@ -95,6 +95,9 @@ func (o *options) finish(c *cobra.Command, args []string) error {
 func (o *options) mistyped(c *cobra.Command, args []string) error {
 	if o.print || len(args) == 0 || len(args) > 3 || strings.ContainsAny(args[0], " ?!.,") {
 		return nil
+	}
+	if c.Flags().Lookup(args[0]) != nil && len(args) == 1 && c.Flags().NFlag() == 0 {
+		return usage("there is no command %q; did you mean `agentx --%s`? To ask a model: agentx -p %s", args[0], args[0], strconv.Quote(o.prompt))
 	}
 	c.SuggestionsMinimumDistance = 2
 	near := c.SuggestionsFor(args[0])

@@ -18,7 +18,7 @@ import (
 func sessionCommand(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, remove and export sessions",
-		Args: cobra.NoArgs, RunE: needsVerb,
+		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
 	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionRemove(w), sessionExport(w))
 	return c
@@ -75,7 +75,7 @@ func sessionList(w *world) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&here, "here", false, "only sessions of this folder")
-	c.Flags().IntVar(&limit, "limit", 50, "at most this many; 0 for all")
+	c.Flags().IntVar(&limit, "limit", 50, "at most `N` of them; 0 for all")
 	return c
 }
 
@@ -83,7 +83,7 @@ func sessionSearch(w *world) *cobra.Command {
 	var asJSON bool
 	var limit int
 	c := &cobra.Command{
-		Use: "search WORDS...", Aliases: []string{"find"}, Short: "Search what was said", Args: cobra.MinimumNArgs(1),
+		Use: "search WORDS...", Aliases: []string{"find"}, Short: "Search what was said", Args: some("the words to look for"),
 		RunE: func(c *cobra.Command, args []string) error {
 			db, err := w.reader(c.Context())
 			if err != nil {
@@ -101,7 +101,7 @@ func sessionSearch(w *world) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	c.Flags().IntVar(&limit, "limit", 20, "at most this many")
+	c.Flags().IntVar(&limit, "limit", 20, "at most `N` of them")
 	return c
 }
 
@@ -223,7 +223,7 @@ func sessionExport(w *world) *cobra.Command {
 			return write(out, s, events)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "md", "`md or json`")
+	c.Flags().StringVar(&format, "format", "md", "`FORMAT`: md or json")
 	c.Flags().StringVarP(&output, "output", "O", "", "write a new `FILE` instead of stdout")
 	return c
 }
@@ -251,7 +251,7 @@ func sessionRename(w *world) *cobra.Command {
 func sessionRemove(w *world) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "rm ID|TITLE...", Aliases: []string{"remove", "delete"}, Short: "Delete sessions for good", Args: cobra.MinimumNArgs(1),
+		Use: "rm ID|TITLE...", Aliases: []string{"remove", "delete"}, Short: "Delete sessions for good", Args: some("the ID or title of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
 			db, err := w.store(c.Context())
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 func configCommand(w *world) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Show the settings and where they come from", Args: cobra.NoArgs, RunE: needsVerb}
+	c := &cobra.Command{Use: "config", Short: "Show the settings and where they come from", Args: cobra.ArbitraryArgs, RunE: needsVerb}
 	c.AddCommand(configShow(w), configPath(w))
 	return c
 }
