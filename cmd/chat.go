@@ -35,6 +35,7 @@ func chat(ctx context.Context, w *world, o options) error {
 			return d, opened, err
 		},
 		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
+		Still: c.ReducedMotion, Plain: c.ScreenReader,
 		Keys: c.Bindings, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,
 	})
 	if err == nil && r.Said {

@@ -7,29 +7,24 @@ import "time"
 
 // Config is every setting with its value after all layers have been laid over each other. Read it; do not change its maps.
 type Config struct {
-	Model                                                 string        // provider/model, alias or bare name; "" lets Resolve choose
-	System                                                string        // system prompt; "@file" is left to the caller to read
-	MaxTokens                                             int           // limit of one answer in tokens; 0 is the provider's own
-	Temperature                                           *float64      // 0 to 2; nil is the provider's own
-	Effort                                                string        // none, low, medium or high; "" is the provider's own
-	Timeout                                               time.Duration // silence of a provider that ends a request
-	MaxTurns                                              int           // messages of the model in one turn; 0 is 50
-	MaxBudget                                             float64       // USD for one run; 0 is no limit
-	Save                                                  bool          // whether sessions are kept
-	Tools                                                 []string      // names of tools to offer; nil is all, empty is none
-	Allow, Deny                                           []string      // permission rules
-	Color                                                 string        // auto, always or never
-	Theme                                                 string        // auto, dark, light or the name of a theme
-	Typewriter                                            bool          // text appears smoothly
-	ReducedMotion, ScreenReader, FullScreen, Mouse, Title bool
-	Notifications                                         string // auto, bell, osc9 or off
-	Keyring                                               bool   // whether the keyring of the system may be used for API keys
+	Model                       string        // provider/model, alias or bare name; "" lets Resolve choose
+	System                      string        // system prompt; "@file" is left to the caller to read
+	MaxTokens                   int           // limit of one answer in tokens; 0 is the provider's own
+	Temperature                 *float64      // 0 to 2; nil is the provider's own
+	Effort                      string        // none, low, medium or high; "" is the provider's own
+	Timeout                     time.Duration // silence of a provider that ends a request
+	MaxTurns                    int           // messages of the model in one turn; 0 is 50
+	Save                        bool          // whether sessions are kept
+	Color                       string        // auto, always or never
+	Theme                       string        // auto, dark, light or the name of a theme
+	Typewriter                  bool          // text appears smoothly
+	ReducedMotion, ScreenReader bool
+	Keyring                     bool // whether the keyring of the system may be used for API keys
 
 	Aliases   map[string]string
 	Bindings  map[string][]string // action → keys, from [keys]; an empty list unbinds
 	Providers map[string]Provider // built in and configured ones
 	Models    map[string]Override // prices and windows from [models."provider/model"]
-	MCP       map[string]MCPServer
 
 	Paths    Paths
 	Profile  string
@@ -37,13 +32,4 @@ type Config struct {
 
 	origins map[string]Origin
 	env     Env
-}
-
-// MCPServer is a tool server of the user's own file: a command or a URL.
-type MCPServer struct {
-	Command  []string          // program and arguments; no shell
-	URL      string            // instead of Command
-	Env      map[string]string // set for the command, over the short list that every server gets
-	Headers  map[string]string // sent to URL
-	Disabled bool
 }

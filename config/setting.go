@@ -34,20 +34,12 @@ func settings() []setting {
 		{"effort", true, choice(func(c *Config) *string { return &c.Effort }, "", "none", "low", "medium", "high")},
 		{"timeout", true, duration(func(c *Config) *time.Duration { return &c.Timeout }, time.Second, 24*time.Hour)},
 		{"max_turns", false, whole(func(c *Config) *int { return &c.MaxTurns }, 0, 1_000_000)},
-		{"max_budget_usd", false, amount(func(c *Config) *float64 { return &c.MaxBudget }, 0, 1e9)},
 		{"save", true, yesNo(func(c *Config) *bool { return &c.Save })},
-		{"tools", false, list(func(c *Config) *[]string { return &c.Tools })},
-		{"allow", false, list(func(c *Config) *[]string { return &c.Allow })},
-		{"deny", false, list(func(c *Config) *[]string { return &c.Deny })},
 		{"color", true, choice(func(c *Config) *string { return &c.Color }, "auto", "always", "never")},
 		{"theme", true, text(func(c *Config) *string { return &c.Theme }, line)},
 		{"typewriter", true, yesNo(func(c *Config) *bool { return &c.Typewriter })},
 		{"reduced_motion", true, yesNo(func(c *Config) *bool { return &c.ReducedMotion })},
 		{"screen_reader", true, yesNo(func(c *Config) *bool { return &c.ScreenReader })},
-		{"fullscreen", true, yesNo(func(c *Config) *bool { return &c.FullScreen })},
-		{"mouse", true, yesNo(func(c *Config) *bool { return &c.Mouse })},
-		{"title", true, yesNo(func(c *Config) *bool { return &c.Title })},
-		{"notifications", true, choice(func(c *Config) *string { return &c.Notifications }, "auto", "bell", "osc9", "off")},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
 	}
 }
@@ -55,9 +47,9 @@ func settings() []setting {
 // defaults is the configuration of somebody who has said nothing.
 func defaults() Config {
 	return Config{
-		Timeout: 2 * time.Minute, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Mouse: true, Notifications: "auto", Keyring: true,
+		Timeout: 2 * time.Minute, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Keyring: true,
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},
-		MCP: map[string]MCPServer{}, origins: map[string]Origin{},
+		origins: map[string]Origin{},
 	}
 }
 
@@ -92,17 +84,6 @@ func whole(at func(*Config) *int, low, high int64) value {
 			return err
 		},
 		func(c Config) string { return strconv.Itoa(*at(&c)) },
-	}
-}
-
-func amount(at func(*Config) *float64, low, high float64) value {
-	return value{
-		func(c *Config, v any) error {
-			x, err := asNumber(v, low, high)
-			*at(c) = x
-			return err
-		},
-		func(c Config) string { return strconv.FormatFloat(*at(&c), 'g', -1, 64) },
 	}
 }
 
@@ -144,16 +125,5 @@ func yesNo(at func(*Config) *bool) value {
 			return err
 		},
 		func(c Config) string { return strconv.FormatBool(*at(&c)) },
-	}
-}
-
-func list(at func(*Config) *[]string) value {
-	return value{
-		func(c *Config, v any) error {
-			words, err := asList(v)
-			*at(c) = words
-			return err
-		},
-		func(c Config) string { return showList(*at(&c)) },
 	}
 }

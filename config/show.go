@@ -11,7 +11,7 @@ import (
 // Setting is a value as `config show` prints it.
 type Setting struct {
 	Key    string
-	Value  string // as TOML; values of headers and of MCP environments are not shown
+	Value  string // as TOML; values of headers are not shown
 	Origin Origin
 }
 
@@ -58,8 +58,6 @@ func (c Config) tableValue(key string) (string, bool) {
 		return c.Providers[name].show(last), true
 	case "models":
 		return c.Models[name].show(last), true
-	case "mcp":
-		return c.MCP[name].show(last), true
 	}
 	return "", false
 }
@@ -91,20 +89,6 @@ func (o Override) show(key string) string {
 	}
 	price := map[string]*float64{"input": o.Input, "output": o.Output, "cache_read": o.CacheRead, "cache_write": o.CacheWrite}[key]
 	return strconv.FormatFloat(*price, 'g', -1, 64)
-}
-
-func (s MCPServer) show(key string) string {
-	switch key {
-	case "command":
-		return showList(s.Command)
-	case "url":
-		return strconv.Quote(s.URL)
-	case "env":
-		return showNames(s.Env)
-	case "headers":
-		return showNames(s.Headers)
-	}
-	return strconv.FormatBool(s.Disabled)
 }
 
 func showList(words []string) string {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -14,7 +13,6 @@ func tableKeys() map[string]func(*Config, document, any) error {
 		"keys":      (*Config).readBindings,
 		"providers": (*Config).readProviders,
 		"models":    (*Config).readModels,
-		"mcp":       (*Config).readMCP,
 		"profiles":  (*Config).readProfiles,
 	}
 }
@@ -117,37 +115,6 @@ func (c *Config) readModels(d document, v any) error {
 			{"context", tokens(&o.Context)}, {"max_output", tokens(&o.MaxOutput)},
 		})
 		c.Models[name] = o
-		return err
-	})
-}
-
-func (c *Config) readMCP(d document, v any) error {
-	return each(d, v, []string{"mcp"}, func(name string, v any, path []string) error {
-		var s MCPServer
-		err := c.readFields(d, v, path, []field{
-			{"command", func(v any) error { return readCommand(&s.Command, v) }},
-			{"url", func(v any) error {
-				raw, err := asText(v)
-				if err != nil {
-					return err
-				}
-				s.URL, err = checkURL("url", raw)
-				if inner, ok := errors.AsType[*Error](err); ok {
-					return inner.Err
-				}
-				return err
-			}},
-			{"env", func(v any) (err error) { s.Env, err = readTexts(v); return err }},
-			{"headers", func(v any) error { return readHeaders(&s.Headers, v) }},
-			{"disabled", func(v any) (err error) { s.Disabled, err = asBool(v); return err }},
-		})
-		if err == nil && (len(s.Command) == 0) == (s.URL == "") {
-			err = d.wrong(errors.New("want either command or url"), path...)
-		}
-		if err == nil && plainText(s.URL) && len(s.Headers) > 0 {
-			err = d.wrong(fmt.Errorf("headers over http: %w", ErrUnencrypted), path...)
-		}
-		c.MCP[name] = s
 		return err
 	})
 }
