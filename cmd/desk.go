@@ -256,6 +256,9 @@ func (d *desk) New(ctx context.Context) (tui.Opened, error) {
 
 // Rename gives a session another title.
 func (d *desk) Rename(ctx context.Context, id event.SessionID, title string) error {
+	if t := d.current(); t != nil && t.session == id && !t.kept {
+		return errors.New("this conversation is not kept, and has no title")
+	}
 	db, err := d.world.store(ctx)
 	if err != nil {
 		return d.say(err)

@@ -39,10 +39,11 @@ func (m Model) openPalette() (Model, tea.Cmd) {
 func (m Model) showKeys() (Model, tea.Cmd) {
 	rows := []dialog.Row{{Left: "Writing"},
 		{Left: "Enter", Right: "send; while an answer runs: queue"},
-		{Left: "Shift+Enter, Alt+Enter, Ctrl+J, \\ Enter", Right: "new line"},
+		{Left: "Shift+Enter, \\Enter", Right: "new line"},
+		{Left: "Alt+Enter, Ctrl+J", Right: "new line, where Shift+Enter sends"},
 		{Left: "Up, Down", Right: "history; take a queued message back"},
 		{Left: "Ctrl+R", Right: "search the history"},
-		{Left: "Ctrl+A E B F U K W Y _", Right: "as in a shell"},
+		{Left: "Ctrl+A E U K W Y _", Right: "as in a shell"},
 		{Left: "Actions"},
 	}
 	for _, a := range m.table.actions {

@@ -199,7 +199,7 @@ func count(n int64) string {
 func (m Model) Rows() [][2]string {
 	rows := [][2]string{
 		{"model", text.Line(m.model)},
-		{"context", m.used()},
+		{"context", strings.Replace(m.used(), " context", " tokens", 1)},
 		{"turns", fmt.Sprint(m.turns)},
 		{"tokens read", fmt.Sprint(m.total.InputTokens)},
 		{"read from cache", fmt.Sprint(m.total.CacheReadTokens)},

@@ -168,13 +168,25 @@ func (m Model) row(i int) string {
 	} else {
 		hint = ""
 	}
-	body := text.Truncate(f.item.marked, room)
+	body := f.item.cut(room)
 	line := render(base, mark) + m.paint(f, body, base, detail)
 	if hint == "" && i != m.at {
 		return line
 	}
 	pad := strings.Repeat(" ", m.width-text.Width(mark)-text.Width(body)-text.Width(hint))
 	return line + render(detail, pad) + render(hintStyle, hint)
+}
+
+// minDetail is the fewest cells of a detail that are worth showing.
+const minDetail = 8
+
+// cut is title and detail in a room, without the detail where of it only a few
+// letters would be left.
+func (e entry) cut(room int) string {
+	if title := e.marked[:e.titleEnds]; text.Width(e.marked) > room && text.Width(title)+minDetail > room {
+		return text.Truncate(strings.TrimRight(title, " "), room)
+	}
+	return text.Truncate(e.marked, room)
 }
 
 // paint colours the letters that the filter found.

@@ -13,7 +13,7 @@ import (
 
 // maxPrompt is how many rows of a message are shown; a longer one is kept whole
 // all the same.
-const maxPrompt = 500
+const maxPrompt = 50
 
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
