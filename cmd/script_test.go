@@ -8,7 +8,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +30,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "../testdata/scripts",
 		Setup: func(e *testscript.Env) error {
-			server := httptest.NewServer(http.HandlerFunc(provider))
+			hung := new(atomic.Int64)
+			e.Values["hung"] = hung
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				provider(&counting{w, hung}, r)
+			}))
 			e.Defer(server.Close)
 			e.Defer(server.CloseClientConnections)
 			e.Setenv("HOME", e.WorkDir+"/home")
@@ -75,9 +81,18 @@ func jsonLines(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 // interruptWhen sends SIGINT, or SIGQUIT where that is asked for, to the
-// programs in the background.
+// programs in the background, when the n-th answer that hangs has begun:
+// interrupt 2 QUIT
 func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
-	time.Sleep(300 * time.Millisecond) // for the first piece of the answer to be printed
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	for range 300 {
+		if ts.Value("hung").(*atomic.Int64).Load() >= n {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(time.Second) // for the first piece of the answer to be printed
 	var signal os.Signal = os.Interrupt
 	if slices.Contains(args, "QUIT") {
 		signal = syscall.SIGQUIT
@@ -86,6 +101,14 @@ func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(cmd.Process.Signal(signal))
 	}
 }
+
+// counting counts the answers that hang.
+type counting struct {
+	http.ResponseWriter
+	hung *atomic.Int64
+}
+
+func (c *counting) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
 
 // hostile is what no model may do to a terminal.
 var hostile = []string{
@@ -119,6 +142,9 @@ func provider(w http.ResponseWriter, r *http.Request) {
 	switch req.Model {
 	case "hang":
 		say("The beginning")
+		if c, ok := w.(*counting); ok {
+			c.hung.Add(1)
+		}
 		<-r.Context().Done()
 		return
 	case "cut":
