@@ -101,15 +101,13 @@ func (w *world) commands() []*cobra.Command {
 	}
 }
 
-// run chats where there is a terminal that can be drawn on and nobody asked for
-// one answer only.
+// run chats where there is a terminal and nobody asked for one answer only. One
+// that cannot be drawn on gets a chat in plain lines, and no more than the answer
+// where it brought a prompt.
 func (w *world) run(ctx context.Context, o options) error {
 	maps.Copy(w.set, o.settings())
 	if o.print || !w.interactive() || w.dumb() && o.prompt != "" {
 		return ask(ctx, w, o)
-	}
-	if w.dumb() {
-		return usage("the chat draws on its terminal, and TERM=dumb says that this one cannot be drawn on; for one answer: agentx -p \"your question\"")
 	}
 	return chat(ctx, w, o)
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,9 +99,10 @@ func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 		for _, c := range list {
 			width = max(width, text.Width(c.Name))
 		}
+		slices.SortStableFunc(list, func(a, b Choice) int { return m.inUse(b) - m.inUse(a) })
 		for _, c := range list {
 			item := palette.Item{ID: c.Name, Title: pad(c.Name, width), Detail: c.Detail}
-			if c.Name == m.open.Model.Name {
+			if m.inUse(c) > 0 {
 				item.Hint = "now"
 			}
 			out = append(out, item)
@@ -112,6 +114,14 @@ func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 			return m, nil
 		}), nil
 	})
+}
+
+// inUse is 1 for the model that answers, which comes first in the list.
+func (m Model) inUse(c Choice) int {
+	if c.Name == m.open.Model.Name {
+		return 1
+	}
+	return 0
 }
 
 func (m Model) setModel(name string) (Model, tea.Cmd) {

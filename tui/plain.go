@@ -104,6 +104,9 @@ func (d *dictation) show(o Opened) {
 		width = w
 	}
 	d.transcript = transcript.New(transcript.Config{ASCII: true, Saved: o.Saved}, new(theme.Plain())).SetSize(width, 24).Replay(o.Events, o.Earlier)
+	if o.Hello != "" {
+		d.transcript = d.transcript.Notice(transcript.Info, o.Hello)
+	}
 	if o.Notice != "" {
 		d.transcript = d.transcript.Notice(transcript.Warning, o.Notice)
 	}
