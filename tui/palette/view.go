@@ -80,7 +80,23 @@ func (m Model) Height() int { return strings.Count(m.View(), "\n") + 1 }
 
 // Cursor is the caret behind the filter, relative to View's top left corner.
 func (m Model) Cursor() *tea.Cursor {
-	return tea.NewCursor(min(text.Width(m.filterLine()), m.width-1), m.head()-1)
+	return tea.NewCursor(m.caret(), m.head()-1)
+}
+
+func (m Model) caret() int {
+	line := m.filterLine()
+	if m.filter == "" {
+		line = m.prompt()
+	}
+	return min(text.Width(line), m.width-1)
+}
+
+// prompt stands before the filter, where there is room.
+func (m Model) prompt() string {
+	if text.Width(m.config.Prompt)+4 > m.width {
+		return ""
+	}
+	return m.config.Prompt
 }
 
 // View draws the filter, the items in sight and a line of help.
@@ -97,13 +113,14 @@ func (m Model) View() string {
 	return strings.Join(out, "\n")
 }
 
-// filterLine shows the end of the filter when it is longer than the line.
+// filterLine shows the end of the filter when it is longer than the line, and
+// what it is for while there is none.
 func (m Model) filterLine() string {
-	prompt := m.config.Prompt
-	if text.Width(prompt)+4 > m.width {
-		prompt = ""
-	}
+	prompt := m.prompt()
 	s, room := m.filter, m.width-text.Width(prompt)-1
+	if s == "" {
+		return render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Help, text.Truncate("type to search", room))
+	}
 	if over := text.Width(s) - room; over > 0 {
 		s = ansi.TruncateLeft(s, min(over+1, text.Width(s)), "")
 		if text.Width(s) > room {
