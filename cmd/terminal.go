@@ -24,17 +24,21 @@ func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd()
 // theme is the palette for what is printed on a terminal.
 func (w *world) theme() theme.Theme {
 	c, err := w.config()
+	dark, light := theme.Dark, theme.Light
+	if w.profile() == colorprofile.ANSI {
+		dark, light = theme.Dark16, theme.Light16
+	}
 	switch {
 	case w.profile() <= colorprofile.ASCII:
 		return theme.Plain()
 	case err == nil && c.Theme == "light":
-		return theme.Light()
+		return light()
 	case err == nil && c.Theme == "dark":
-		return theme.Dark()
+		return dark()
 	case w.interactive() && lightBackground(w.stdin, w.stdout):
-		return theme.Light()
+		return light()
 	}
-	return theme.Dark()
+	return dark()
 }
 
 // profile is what colours stdout can show and the user wants.

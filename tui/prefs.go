@@ -41,13 +41,21 @@ func (p prefs) named(name string) prefs {
 	case name == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
 		p.theme = new(theme.Plain())
 	case name == "light":
-		p.theme = new(theme.Light())
+		p.theme = p.ground(theme.Light, theme.Light16)
 	case name == "dark":
-		p.theme = new(theme.Dark())
+		p.theme = p.ground(theme.Dark, theme.Dark16)
 	default:
-		p.theme, p.auto, p.waiting = new(theme.Dark()), true, true
+		p.theme, p.auto, p.waiting = p.ground(theme.Dark, theme.Dark16), true, true
 	}
 	return p
+}
+
+// ground is a theme in the colours that the terminal has.
+func (p prefs) ground(many, sixteen func() theme.Theme) *theme.Theme {
+	if p.profile == colorprofile.ANSI {
+		return new(sixteen())
+	}
+	return new(many())
 }
 
 // answerTime is how long a terminal may take to answer before anything goes
@@ -66,11 +74,10 @@ func (m Model) look(msg tea.Msg) Model {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
 		if m.prefs.auto {
-			ground := theme.Light()
+			m.prefs.theme, m.prefs.waiting = m.prefs.ground(theme.Light, theme.Light16), false
 			if msg.IsDark() {
-				ground = theme.Dark()
+				m.prefs.theme = m.prefs.ground(theme.Dark, theme.Dark16)
 			}
-			m.prefs.theme, m.prefs.waiting = &ground, false
 			return m.dress()
 		}
 	case uv.PrimaryDeviceAttributesEvent:

@@ -68,6 +68,25 @@ func Light() Theme {
 	})
 }
 
+// Dark16 is Dark for terminals of sixteen colours. Those nearest to the true ones
+// would not do: code would be as red as a failure, the chosen line blue on blue.
+func Dark16() Theme {
+	return paint("dark", palette{
+		muted: "7", faint: "8", line: "8",
+		accent: "12", user: "13", heading: "12",
+		green: "10", yellow: "11", red: "9", orange: "11", purple: "13", cyan: "14", pink: "13",
+	})
+}
+
+// Light16 is Light for them.
+func Light16() Theme {
+	return paint("light", palette{
+		muted: "8", faint: "8", line: "7",
+		accent: "4", user: "5", heading: "4",
+		green: "2", yellow: "3", red: "1", orange: "5", purple: "5", cyan: "6", pink: "5",
+	})
+}
+
 // Plain has no colours: for NO_COLOR, dumb terminals and readers who want none. Nothing in it is told by colour alone.
 func Plain() Theme {
 	return paint("plain", palette{})
@@ -86,7 +105,8 @@ func Named(name string) (Theme, bool) {
 	return Theme{}, false
 }
 
-// A palette is the colours of a theme, as #rrggbb; an empty one is the terminal's own.
+// A palette is the colours of a theme, as #rrggbb or as numbers among the
+// terminal's sixteen; an empty one is the terminal's own.
 type palette struct {
 	muted, faint, line, ground                     string
 	accent, user, heading                          string
@@ -99,8 +119,8 @@ func paint(name string, p palette) Theme {
 	fg := func(c string) lipgloss.Style { return lipgloss.NewStyle().Foreground(colour(c)) }
 	selection := fg(p.accent).Bold(true).Background(colour(p.ground))
 	match := fg(p.yellow).Bold(true)
-	if p.plain() {
-		selection, match = selection.Reverse(true), match.Underline(true)
+	if p.ground == "" { // the only other ground is the letters' colour
+		selection, match = lipgloss.NewStyle().Bold(true).Reverse(true), match.Underline(true)
 	}
 	return Theme{
 		Name:   name,

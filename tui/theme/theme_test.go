@@ -37,6 +37,23 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// Of sixteen colours each terminal has its own: what is told apart by them must
+// be other numbers, and the chosen line has to stand out without any.
+func TestSixteenColours(t *testing.T) {
+	for _, th := range []Theme{Dark16(), Light16()} {
+		for name, style := range map[string]lipgloss.Style{"code": th.Code, "success": th.Success, "warning": th.Warning, "thinking": th.Thinking} {
+			if style.GetForeground() == th.Error.GetForeground() {
+				t.Errorf("%s %s looks like an error", th.Name, name)
+			}
+		}
+		_, letters := th.Selection.GetForeground().(lipgloss.NoColor)
+		_, ground := th.Selection.GetBackground().(lipgloss.NoColor)
+		if !letters || !ground || !th.Selection.GetReverse() {
+			t.Errorf("%s: the chosen line is %v on %v, want it reversed", th.Name, th.Selection.GetForeground(), th.Selection.GetBackground())
+		}
+	}
+}
+
 func hex(c string) float64 {
 	r, g, b, _ := lipgloss.Color(c).RGBA()
 	return luminance(r, g, b)
