@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"agentx/config"
 	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/store"
@@ -62,6 +63,7 @@ func remedy(t *talk, o outcome) string {
 		return todo
 	}
 	switch code := codeOf(o.err); {
+	case errors.Is(o.err, config.ErrNoKey): // says so itself
 	case code == codeAuth:
 		return fmt.Sprintf("to give another key: agentx key set %s", t.choice().Provider.Name)
 	case t.kept && o.sent && (code == codeProvider || code == codeRate || code == codeLimit || code == codeIncomplete):

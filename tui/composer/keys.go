@@ -32,8 +32,9 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 		return m.pour(key), nil
 	}
 	if m.offer.open() {
-		if next, ok := m.pick(key); ok {
-			return next, nil
+		var done bool
+		if m, done = m.pick(key); done {
+			return m, nil
 		}
 	}
 	if enter(key) {
@@ -176,6 +177,9 @@ func (m Model) submit() (Model, tea.Msg) {
 	s := m.Text()
 	if strings.TrimSpace(s) == "" {
 		return m, nil
+	}
+	if m.slash() != "" {
+		s = strings.TrimRight(s, " ")
 	}
 	out := Submit{Text: s, Slash: m.slash() != "", Mentions: m.mentions(s)}
 	return m.Reset(), out

@@ -128,7 +128,7 @@ func (m Model) pick(key string) (Model, bool) {
 		if m.full() {
 			return m, false
 		}
-		return m.complete(), true
+		return m.complete(), m.offer.word[0] != '/' // a command is run at once
 	default:
 		return m, false
 	}
