@@ -51,7 +51,8 @@ func (w *watched) Read(p []byte) (int, error) {
 	}
 	asked := time.Now()
 	n, err := w.body.Read(p)
-	w.drips = 0 < n && n < drop && time.Since(asked) < longest
+	waited := time.Since(asked)
+	w.drips = 0 < n && n < drop && pending <= waited && waited < longest
 	if n > 0 {
 		w.idle.Reset(w.quiet)
 	}
@@ -62,11 +63,13 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 // To wake up for a drop costs twenty times what it costs to read it. So where
-// they come thick and fast, who reads has a breath after one, and then takes
-// all that came meanwhile.
+// they come thick and fast, who has waited for one has a breath, and then takes
+// all that came meanwhile before waiting again: some connections hand out only
+// a record at a time, and nobody may fall behind them.
 const (
-	drop    = 3 << 10               // bytes of the largest; a read of a full connection brings more
-	longest = 33 * time.Millisecond // of the breaths
+	drop    = 3 << 10                // bytes of the largest; a read of a full connection brings more
+	pending = 500 * time.Microsecond // what comes sooner was there already
+	longest = 33 * time.Millisecond  // of the breaths
 )
 
 // breath is a hundredth of what the answer has taken so far: a short one is not

@@ -18,6 +18,7 @@ type shower struct {
 	began time.Time
 	every time.Duration
 	drops []string
+	alone bool // a read brings one of them, however many have fallen: so do encrypted connections
 	reads int
 }
 
@@ -36,6 +37,9 @@ func (s *shower) Read(p []byte) (int, error) {
 	for len(s.drops) > 0 && !time.Now().Before(s.began.Add(s.every)) && n+len(s.drops[0]) <= len(p) {
 		n += copy(p[n:], s.drops[0])
 		s.drops, s.began = s.drops[1:], s.began.Add(s.every)
+		if s.alone {
+			break
+		}
 	}
 	return n, nil
 }
@@ -48,16 +52,18 @@ func TestDrops(t *testing.T) {
 			name  string
 			drops int
 			every time.Duration
+			alone bool
 			reads int           // at most
 			late  time.Duration // how much it may take longer than the drops do
 		}{
-			{"fast and long", 4000, 5 * time.Millisecond, 800, 33 * time.Millisecond},
-			{"fast and short", 8, 5 * time.Millisecond, 12, time.Millisecond},
-			{"slow", 200, 100 * time.Millisecond, 210, 0},
+			{"fast and long", 4000, 5 * time.Millisecond, false, 1400, 33 * time.Millisecond},
+			{"fast and long, one by one", 4000, 5 * time.Millisecond, true, 4002, 33 * time.Millisecond},
+			{"fast and short", 8, 5 * time.Millisecond, false, 12, time.Millisecond},
+			{"slow", 200, 100 * time.Millisecond, false, 210, 0},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := &shower{every: test.every, drops: []string{d.start}}
+					s := &shower{every: test.every, alone: test.alone, drops: []string{d.start}}
 					for range test.drops {
 						s.drops = append(s.drops, d.text("x"))
 					}
