@@ -383,6 +383,8 @@ func TestChatPick(t *testing.T) {
 	}
 	w := h.open(80, 24, nil, "-r")
 	w.sees("Sessions", "Planning", "Cooking", "2 messages")
+	w.types(" ")
+	w.sees("› about Cooking", "You said: about Cooking")
 	w.types("plan")
 	w.misses("Cooking")
 	w.types(enter)

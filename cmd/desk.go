@@ -19,6 +19,7 @@ import (
 	"agentx/engine/runtime"
 	"agentx/store"
 	"agentx/tui"
+	"agentx/tui/text"
 )
 
 // A desk is the world as the chat sees it: it implements [tui.Backend].
@@ -234,6 +235,42 @@ func found(hits []store.Hit) []tui.Session {
 		}
 	}
 	return list
+}
+
+// Glance shows the last question and how its answer begins.
+func (d *desk) Glance(ctx context.Context, id event.SessionID) ([]string, error) {
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	events, _, err := db.Tail(ctx, id, 20)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	var lines []string
+	for _, e := range events {
+		switch m := e.Data.(type) {
+		case event.UserMessage:
+			lines = []string{"› " + strings.Join(strings.Fields(text.Truncate(m.Content.Text(), 500)), " ")}
+		case event.AssistantMessage:
+			lines = append(lines, beginning(m.Content.Text(), 5)...)
+		}
+	}
+	return lines, nil
+}
+
+// beginning is the first n lines of s that are not blank.
+func beginning(s string, n int) []string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		if len(lines) == n {
+			break
+		}
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, strings.TrimRight(line, " \n"))
+		}
+	}
+	return lines
 }
 
 // Open turns to a session that is kept.

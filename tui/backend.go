@@ -35,6 +35,8 @@ type Library interface {
 	// Sessions lists what fits the query, in titles and in what was said, the
 	// newest first; all where it is empty.
 	Sessions(ctx context.Context, query string) ([]Session, error)
+	// Glance returns a few lines of what was said last.
+	Glance(ctx context.Context, id event.SessionID) ([]string, error)
 	Open(ctx context.Context, id event.SessionID) (Opened, error)
 	New(ctx context.Context) (Opened, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
@@ -66,7 +68,7 @@ type Session struct {
 	Title    string
 	Updated  time.Time
 	Messages int
-	Snippets []string // where the query was found, or the last lines
+	Snippets []string // where the query was found
 }
 
 // A Choice is a model that one can choose.

@@ -161,10 +161,17 @@ func (d *desk) Sessions(_ context.Context, query string) ([]Session, error) {
 	for i, title := range []string{"Keys and models", "A plan for the garden", ""} {
 		if strings.Contains(strings.ToLower(title), query) {
 			out = append(out, Session{ID: event.SessionID(fmt.Sprint("s", i)), Title: title, Messages: 4 * (i + 1),
-				Updated: time.Date(2026, 3, i+1, 12, 0, 0, 0, time.Local), Snippets: []string{"the last thing that was said"}})
+				Updated: time.Date(2026, 3, i+1, 12, 0, 0, 0, time.Local)})
+			if query != "" {
+				out[len(out)-1].Snippets = []string{"the last thing that was said"}
+			}
 		}
 	}
 	return out, nil
+}
+
+func (d *desk) Glance(context.Context, event.SessionID) ([]string, error) {
+	return []string{"› Where do the beans go?", "Beside the corn."}, nil
 }
 
 func (d *desk) Open(_ context.Context, id event.SessionID) (Opened, error) {

@@ -168,7 +168,7 @@ func (m Model) setList(f func(palette.Model) palette.Model) Model {
 }
 
 // picked takes what the list of sessions says.
-func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
+func (m Model) picked(list palette.Model, out tea.Msg) (Model, tea.Cmd) {
 	switch out := out.(type) {
 	case palette.Chosen:
 		return m.close().openSession(event.SessionID(out.ID))
@@ -182,26 +182,41 @@ func (m Model) picked(_ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 			}), nil
 		})
 	case palette.Acted:
-		if out.Key == "ctrl+x" {
-			return m.askDelete(event.SessionID(out.ID)), nil
+		marked, _ := list.Marked()
+		title, id := strings.TrimSpace(marked.Title), event.SessionID(out.ID)
+		switch out.Key {
+		case "space":
+			return m.glance(id)
+		case "ctrl+x":
+			return m.askDelete(id, title), nil
 		}
-		return m.askTitle(event.SessionID(out.ID), ""), nil
+		return m.askTitle(id, title), nil
 	}
 	return m, nil
+}
+
+// glance shows under a session what was said in it last.
+func (m Model) glance(id event.SessionID) (Model, tea.Cmd) {
+	return fetch(m, "look into the session", func(ctx context.Context, b Backend) ([]string, error) { return b.Glance(ctx, id) }, func(m Model, lines []string) (Model, tea.Cmd) {
+		if len(lines) == 0 {
+			lines = []string{"Nothing was said."}
+		}
+		return m.setList(func(p palette.Model) palette.Model { return p.SetPreview(string(id), lines) }), nil
+	})
 }
 
 func (m Model) openSession(id event.SessionID) (Model, tea.Cmd) {
 	return fetch(m, "open the session", func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }, Model.opened)
 }
 
-func (m Model) askDelete(id event.SessionID) Model {
+func (m Model) askDelete(id event.SessionID, title string) Model {
 	if id == m.open.Session.ID {
 		return m.question(func(c dialog.Config) dialog.Model {
 			return c.Text(dialog.Text{Title: "This session is open", Body: "Begin a new one with /new, then delete this one."})
 		}, nil)
 	}
 	ask := dialog.Confirm{
-		Title: "Delete this session?", Body: "It cannot be brought back.", Default: "keep",
+		Title: "Delete this session?", Body: title + "\nIt cannot be brought back.", Default: "keep",
 		Choices: []dialog.Choice{{Value: "keep", Letter: "n", Label: "keep it"}, {Value: "delete", Letter: "y", Label: "delete it", Destructive: true}},
 	}
 	return m.question(func(c dialog.Config) dialog.Model { return c.Confirm(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {

@@ -47,7 +47,7 @@ func (m Model) act(key string) (Model, tea.Msg, bool) {
 	switch {
 	case !ok:
 		return m, nil, true
-	case m.config.Actions[i].Preview:
+	case m.config.Actions[i].Preview && len(m.found[m.at].item.Preview) > 0:
 		m.unfolded = !m.unfolded
 		return m.scroll(), nil, true
 	}

@@ -36,7 +36,7 @@ type Item struct {
 type Action struct {
 	Key     string // as tea.Key.Keystroke spells it: "ctrl+r"; "space" only while the filter is empty
 	Help    string // one word for the last line: "rename"
-	Preview bool   // the palette itself unfolds the item's preview, nobody is told
+	Preview bool   // the palette itself unfolds the item's preview; where it has none it is told, and [Model.SetPreview] answers
 }
 
 // Config is what does not change while the palette is open.
@@ -117,6 +117,18 @@ func (m Model) SetItems(items []Item) Model {
 	return m.scroll()
 }
 
+// SetPreview gives an item the lines that unfold under it, and unfolds them.
+func (m Model) SetPreview(id string, lines []string) Model {
+	items := make([]Item, len(m.items))
+	for i, e := range m.items {
+		if items[i] = e.Item; e.ID == id {
+			items[i].Preview = lines
+		}
+	}
+	m.unfolded = true
+	return m.SetItems(items)
+}
+
 // SetFilter replaces what was typed.
 func (m Model) SetFilter(s string) Model {
 	m.filter = s
@@ -132,6 +144,14 @@ func (m Model) Selected() (string, bool) {
 		return "", false
 	}
 	return m.found[m.at].item.ID, true
+}
+
+// Marked is the item under the mark.
+func (m Model) Marked() (Item, bool) {
+	if m.at >= len(m.found) {
+		return Item{}, false
+	}
+	return m.found[m.at].item.Item, true
 }
 
 // Update takes a key or a paste. Out is nil, [Chosen], [Acted], [Query] or [Closed].
