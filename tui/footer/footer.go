@@ -149,7 +149,7 @@ func (m Model) spent() string {
 }
 
 func (m Model) lastCost() string {
-	if m.last.CostUSD == nil || m.turns < 2 {
+	if m.last.CostUSD == nil || m.cost == 0 || m.turns < 2 {
 		return ""
 	}
 	return "last " + Money(*m.last.CostUSD)
