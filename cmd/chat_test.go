@@ -58,7 +58,7 @@ func TestChatKilled(t *testing.T) {
 	w.says("go on")
 	w.reads("user: go on")
 	w.ready()
-	w.once("user: the weather", "user: go on")
+	w.readsOnce("user: the weather", "user: go on")
 	w.leaves()
 	if out, _, _ := h.run("session", "list"); strings.Contains(out, "(interrupted)") {
 		t.Errorf("the list does not say that it went on:\n%s", out)

@@ -321,6 +321,17 @@ func (w *window) misses(text string) {
 	w.until(fmt.Sprintf("the end of %q", text), func() bool { return !strings.Contains(w.screen(), text) })
 }
 
+// readsOnce wants each of texts in scrollback and screen exactly once, wherever its lines end.
+func (w *window) readsOnce(texts ...string) {
+	w.t.Helper()
+	all := w.letters()
+	for _, text := range texts {
+		if n := strings.Count(all, strings.ReplaceAll(text, " ", "")); n != 1 {
+			w.t.Errorf("%q is there %d times, want once:\n%s", text, n, w.all())
+		}
+	}
+}
+
 // once wants each of texts in scrollback and screen exactly once.
 func (w *window) once(texts ...string) {
 	w.t.Helper()
