@@ -28,6 +28,8 @@ type Options struct {
 	MaxTokens   int      // of the answer; 0 is the provider's default
 	Temperature *float64 // nil is the provider's default
 	Effort      string   // of reasoning: none, low, medium, high; empty is the default
+
+	Schema json.RawMessage // JSON schema that the answer follows, an object; nil leaves it free
 }
 
 // A Tool is what a model is told about a tool.
