@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"agentx/engine"
 	"agentx/engine/event"
 
 	"modernc.org/sqlite"
@@ -16,8 +17,8 @@ import (
 
 // What a caller may ask an error of this package about, with errors.Is.
 var (
-	ErrNotFound    = errors.New("not found")
-	ErrExists      = errors.New("exists already")
+	ErrNotFound    = engine.ErrNotFound
+	ErrExists      = engine.ErrExists
 	ErrNotDatabase = errors.New("not a database of agentx")
 	ErrNewer       = errors.New("made by a newer agentx; nothing was changed")
 	ErrDiskFull    = errors.New("the disk is full")
@@ -57,8 +58,8 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("session %s is in use by process %d since %s", e.Session, e.PID, e.Since.Format(time.DateTime))
 }
 
-// Is reports whether target is [ErrBusy].
-func (e *InUseError) Is(target error) bool { return target == ErrBusy }
+// Is reports whether target is [ErrBusy] or [engine.ErrInUse].
+func (e *InUseError) Is(target error) bool { return target == ErrBusy || target == engine.ErrInUse }
 
 // An AmbiguousError says that a reference means several sessions.
 type AmbiguousError struct {

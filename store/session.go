@@ -6,28 +6,14 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"time"
 	"unicode"
 
+	"agentx/engine"
 	"agentx/engine/event"
 )
 
 // A Session is a conversation that is kept, as a list shows it.
-type Session struct {
-	ID       event.SessionID
-	Title    string // the beginning of the first message, until it is named
-	Model    string // with which it was begun
-	Dir      string // folder in which it was begun
-	ParentID event.SessionID
-
-	Created, Updated time.Time
-
-	Messages    int         // of the user and of the assistant
-	Usage       event.Usage // over all its turns
-	Cost        *event.USD  // nil where a turn used tokens of unknown price
-	Open        bool        // a turn is running, or its writer has just died
-	Interrupted bool        // the last turn was broken off
-}
+type Session = engine.Session
 
 const sessionColumns = `
 	s.id, s.title, s.model, s.dir, s.parent, s.created, s.updated, s.messages, s.turn <> '', s.interrupted,
@@ -153,13 +139,8 @@ func (db *DB) Latest(ctx context.Context, dir string) (Session, error) {
 	return s, db.fault("latest", err)
 }
 
-// A Filter chooses sessions. The zero value chooses all.
-type Filter struct {
-	Query  string    // words that the title or a message has; see [DB.Search]
-	Dir    string    // folder in which it was begun
-	Before time.Time // in which nothing was said since
-	Limit  int       // how many at most; 0 is 1,000
-}
+// A Filter chooses sessions; for its query see [DB.Search].
+type Filter = engine.SessionFilter
 
 // Sessions returns the sessions that f chooses, those first in which something
 // was said last. Those in which nothing was said are left out.

@@ -16,19 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/event"
 )
-
-// A Journal is where sessions are kept.
-type Journal interface {
-	// Events returns a session from its beginning.
-	Events(ctx context.Context, session event.SessionID) ([]event.Event, error)
-	// Presenter keeps what it is shown as part of the session. When it has
-	// been shown a message without error, the message is kept.
-	Presenter(session event.SessionID) engine.Presenter
-}
 
 // ErrUnknown is the answer to a request about something that is not there.
 var ErrUnknown = errors.New("runtime: unknown")
