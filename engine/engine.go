@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"agentx/engine/event"
-	"agentx/engine/mealy"
 )
 
 // An Engine answers messages. It is configuration and nothing else: a value
@@ -23,6 +22,10 @@ type Engine struct {
 	Presenters []Presenter
 	Now        func() time.Time // stamps what the driver yields; nil stamps the zero time
 	Price      Pricer           // nil where no price is known
+
+	// Record is told every transition of the machine before its events are
+	// shown. Nil, and nothing is kept for it.
+	Record func(Transition)
 }
 
 // Receive answers one message and shows every event to the presenters, one at
@@ -50,13 +53,13 @@ func (e Engine) Receive(ctx context.Context, req Request) error {
 func (e Engine) Events(ctx context.Context, req Request) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var s State
-		step := StepWith(e.Price)
+		follow := e.follower(req, &s)
 		for in, err := range e.inputs(ctx, req, &s) {
 			if err != nil {
 				yield(event.Event{}, err)
 				return
 			}
-			for ev := range mealy.Follow(step, &s, in) {
+			for ev := range follow(in) {
 				if !yield(ev, nil) {
 					return
 				}

@@ -20,6 +20,7 @@ type Definition struct {
 	System  string // system prompt
 	Options engine.Options
 	Price   engine.Pricer
+	Record  func(engine.Transition) // of every message to the agent; nil records nothing
 
 	// Present are shown every event behind the journal and the bus: what is on
 	// a screen has been kept.
@@ -57,6 +58,7 @@ func newAgent(c *Container, d Definition, session event.SessionID) *Agent {
 			Presenters: []engine.Presenter{a.keeper(r.Journal.Presenter(session)), engine.PresenterFunc(a.publish), engine.PresenterFunc(a.present)},
 			Now:        r.Now,
 			Price:      a.price,
+			Record:     d.Record,
 		},
 		Request: a.request,
 		NewID:   func() string { return r.NewID("msg") },
