@@ -67,29 +67,55 @@ const forever time.Duration = -1
 // the limit.
 func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 	return func() tea.Msg {
-		if hold > 0 {
-			select {
-			case <-time.After(hold):
-			case <-f.closed:
-				return nil
-			}
+		if hold > 0 && !f.rest(hold) {
+			return nil
 		}
-		batch := f.drain(nil)
-		if len(batch) == 0 && limit != hold {
+		first := f.drain(nil)
+		if len(first) == 0 && limit != hold {
 			var late <-chan time.Time
 			if limit != forever {
 				late = time.After(limit - hold)
 			}
 			select {
 			case e := <-f.events:
-				batch = f.drain([]event.Event{e})
+				first = []event.Event{e}
 			case <-late:
 			case <-f.nudged:
 			case <-f.closed:
 				return nil
 			}
 		}
-		return outputs{batch, time.Now()}
+		if !f.rest(toMoment(time.Now())) {
+			return nil
+		}
+		select {
+		case <-f.nudged: // it is done
+		default:
+		}
+		return outputs{f.drain(first), time.Now()}
+	}
+}
+
+// A moment is what looks at the feed are rounded up to. What one event leads to
+// comes within a moment of it, and so is seen with it; and a look that falls on
+// the end of a moment takes the same, however fast the two goroutines are.
+const moment = time.Millisecond
+
+// toMoment is the time from now to the end of its moment; a whole one has none.
+func toMoment(now time.Time) time.Duration {
+	return now.Add(moment - 1).Truncate(moment).Sub(now.Round(0))
+}
+
+// rest lets time pass, unless the feed is closed.
+func (f *Feed) rest(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-f.closed:
+		return false
 	}
 }
 
