@@ -50,6 +50,7 @@ var floors = []floor{
 	{"engine/sandbox", []string{"engine", "engine/event"}, "a sandbox serves tools to whoever asks: runtime and drivers come to it, not it to them"},
 	{"engine/enginetest", []string{"engine", "engine/event", "engine/mealy", "engine/driver/script"}, "a kit that knew an implementation would be made to fit it (script reads the traces)"},
 
+	{"engine/record", []string{"engine", "engine/event", "engine/mealy"}, "a recording is played by the engine alone, and read from wherever it comes"},
 	{"engine/runtime", []string{"engine", "engine/bus", "engine/event", "engine/mealy"}, "the runtime takes journal and driver as interfaces: tests and other stores plug in there"},
 	{"engine/bus", []string{"engine/event"}, "the bus carries events and asks nobody what they mean"},
 	{"engine", []string{"engine/event", "engine/mealy"}, "the engine is a pure function from events to events"},

@@ -35,6 +35,7 @@ func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) in
 		err = help.err
 	}
 	w.close()
+	err = w.endTrace(err)
 	return w.report(signals.explain(err))
 }
 
@@ -97,7 +98,7 @@ func help(c *cobra.Command, _ []string) {
 // commands are the nouns.
 func (w *world) commands() []*cobra.Command {
 	return []*cobra.Command{
-		sessionCommand(w), modelCommand(w), keyCommand(w), configCommand(w), doctorCommand(w), exitCodesCommand(),
+		sessionCommand(w), modelCommand(w), keyCommand(w), configCommand(w), replayCommand(w), doctorCommand(w), exitCodesCommand(),
 	}
 }
 
@@ -106,6 +107,10 @@ func (w *world) commands() []*cobra.Command {
 // where it brought a prompt.
 func (w *world) run(ctx context.Context, o options) error {
 	maps.Copy(w.set, o.settings())
+	var err error
+	if w.trace, err = openTrace(o.trace); err != nil {
+		return err
+	}
 	if o.print || !w.interactive() || w.dumb() && o.prompt != "" {
 		return ask(ctx, w, o)
 	}

@@ -40,6 +40,7 @@ func (w *world) define(c config.Config, model string) (runtime.Definition, confi
 		Name: "agentx", Driver: w.driver(c, choice), Model: choice.Model, System: system,
 		Options: engine.Options{MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort},
 		Price:   pricer(c, choice),
+		Record:  w.recorder(choice),
 	}, choice, nil
 }
 

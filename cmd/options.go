@@ -32,6 +32,7 @@ type options struct {
 
 	files  []string
 	format string
+	trace  string
 }
 
 // pickValue stands for a -r without a value.
@@ -53,6 +54,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
 	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")
+	f.StringVar(&o.trace, "trace", "", "record what goes through the engine in this new `FILE`, for `agentx replay`")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
 }
 

@@ -25,6 +25,7 @@ type world struct {
 		quiet, verbose    bool
 	}
 	bus     *bus.Bus
+	trace   *trace // nil where nothing is recorded
 	signals *signals
 	now     func() time.Time
 

@@ -18,6 +18,7 @@ type assembly struct {
 	began event.Millis
 	usage event.Usage
 
+	bytes int              // of what came of it
 	parts list[event.Part] // finished parts
 	run   run              // the part that is growing
 	calls calls            // tool calls that are open
@@ -75,7 +76,7 @@ func assemble(a assembly, at time.Time, in event.Data) (assembly, []event.Messag
 		a = a.settle()
 		a.calls = a.calls.open(in)
 	case event.InputJSONDelta:
-		a.calls = a.calls.write(in)
+		a.calls, a.bytes = a.calls.write(in), a.bytes+len(in.PartialJSON)
 	case event.ToolUseStop:
 		return a.call(at, in)
 	case event.MessageDelta:
@@ -94,7 +95,7 @@ func (a assembly) grow(thinking bool, s, signature string) assembly {
 		a = a.settle()
 	}
 	a.run.thinking = thinking
-	a.run.text = a.run.text.add(s)
+	a.run.text, a.bytes = a.run.text.add(s), a.bytes+len(s)
 	a.run.signature = signature
 	return a
 }

@@ -6,9 +6,17 @@ type list[T any] struct{ head *node[T] }
 type node[T any] struct {
 	v    T
 	next *node[T]
+	n    int // elements from here on
 }
 
-func (l list[T]) push(v T) list[T] { return list[T]{&node[T]{v, l.head}} }
+func (l list[T]) push(v T) list[T] { return list[T]{&node[T]{v, l.head, l.len() + 1}} }
+
+func (l list[T]) len() int {
+	if l.head == nil {
+		return 0
+	}
+	return l.head.n
+}
 
 // find returns the newest element that is meant.
 func (l list[T]) find(meant func(T) bool) (T, bool) {
@@ -32,17 +40,14 @@ func (l list[T]) change(meant func(T) bool, f func(T) (T, bool)) list[T] {
 		if !keep {
 			return list[T]{l.head.next}
 		}
-		return list[T]{&node[T]{v, l.head.next}}
+		return list[T]{l.head.next}.push(v)
 	}
-	return list[T]{&node[T]{l.head.v, list[T]{l.head.next}.change(meant, f).head}}
+	return list[T]{l.head.next}.change(meant, f).push(l.head.v)
 }
 
 // oldestFirst returns the elements in the order in which they were pushed.
 func (l list[T]) oldestFirst() []T {
-	n := 0
-	for e := l.head; e != nil; e = e.next {
-		n++
-	}
+	n := l.len()
 	all := make([]T, n)
 	for e := l.head; e != nil; e = e.next {
 		n--
