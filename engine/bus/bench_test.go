@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"agentx/engine/bus"
+	"agentx/engine/event"
 )
 
 // What an event costs does not depend on how many listen to others.
@@ -21,6 +22,29 @@ func BenchmarkPublish(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				timeline.Publish(e)
+			}
+		})
+	}
+}
+
+// What an event of an agent costs does not depend on how many agents there are,
+// each with a client that listens to it alone.
+func BenchmarkPublishOfAgent(b *testing.B) {
+	for _, agents := range []int{1, 100, 10_000} {
+		b.Run(fmt.Sprintf("agents=%d", agents), func(b *testing.B) {
+			var timeline bus.Bus
+			n := 0
+			for i := range agents {
+				timeline.Subscribe(bus.Subscription{Agent: event.AgentID(fmt.Sprint(i))}, func(bus.SystemEvent) { n++ })
+			}
+			e := say("x")
+			e.Scope.Agent = "0"
+			b.ReportAllocs()
+			for b.Loop() {
+				timeline.Publish(e)
+			}
+			if n != b.N {
+				b.Errorf("%d of %d arrived", n, b.N)
 			}
 		})
 	}

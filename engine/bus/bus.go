@@ -26,23 +26,32 @@ type Bus struct {
 	mu       sync.Mutex
 	queue    queue
 	draining bool
-	byType   map[string]*list // those that named types
-	all      list             // those that want every type
-	number   int64            // of the latest subscription
+	ears     registry                      // subscriptions
+	raw      registry                      // of those who asked for what the environment says
+	servers  map[string]*server            // by the type of request that they answer
+	calls    map[string]chan<- SystemEvent // who waits for a response, by the request's id
+	number   int64                         // of the latest subscription
 	requests atomic.Int64
 }
 
-// A Subscription says which events a handler wants. The zero value wants all.
+// A Subscription says which events a handler wants. The zero value wants all
+// but the stream of the environment, which repeats what the agents say: that is
+// for those who name it as the source.
 type Subscription struct {
 	Types    []string               // these types; none means all
+	Agent    event.AgentID          // this agent's; empty means everybody's
+	Source   Source                 // from this source; empty means any
 	Filter   func(SystemEvent) bool // and only those that it lets through
 	Priority int                    // the higher is handed an event first; equals in the order of subscription
 	Once     bool                   // and no more after the first
 }
 
 // Publish puts e on the timeline.
-func (b *Bus) Publish(e SystemEvent) {
-	p := posted{e, e.Data.Type()}
+func (b *Bus) Publish(e SystemEvent) { b.publish(e, false) }
+
+// publish is Publish; an attended request is answered by whoever announced it.
+func (b *Bus) publish(e SystemEvent, attended bool) {
+	p := posted{e, e.Data.Type(), attended}
 	b.mu.Lock()
 	b.queue.push(p)
 	if b.draining {
@@ -66,49 +75,41 @@ func (b *Bus) drain() {
 		}
 	}()
 	for {
-		e, typed, all, ok := b.next()
+		p, to, ok := b.next()
 		if !ok {
 			ended = true
 			return
 		}
-		b.deliver(e, typed, all)
+		for s := to.next(); s != nil; s = to.next() {
+			b.hand(p.SystemEvent, s)
+		}
+		switch p.Category {
+		case Request:
+			b.serve(p)
+		case Response:
+			b.answered(p.SystemEvent)
+		}
 	}
 }
 
-// next takes the oldest event and those who want it. Where there is none, the
-// timeline is at rest.
-func (b *Bus) next() (e SystemEvent, typed, all []*entry, ok bool) {
+// next takes the oldest event and those who may want it. Where there is none,
+// the timeline is at rest.
+func (b *Bus) next() (p posted, to audience, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p, ok := b.queue.pop()
-	if !ok {
+	if p, ok = b.queue.pop(); !ok {
 		b.draining = false
-		return SystemEvent{}, nil, nil, false
+		return p, to, false
 	}
-	if l := b.byType[p.name]; l != nil {
-		typed = l.entries
+	r := &b.ears
+	if raw(p.SystemEvent) {
+		r = &b.raw
 	}
-	return p.SystemEvent, typed, b.all.entries, true
+	return p, r.audience(p.Scope.Agent, p.name), true
 }
 
-// deliver hands e to both lists, which are in order, as if they were one.
-func (b *Bus) deliver(e SystemEvent, typed, all []*entry) {
-	for len(typed) > 0 && len(all) > 0 {
-		if typed[0].before(all[0]) {
-			b.hand(e, typed[0])
-			typed = typed[1:]
-			continue
-		}
-		b.hand(e, all[0])
-		all = all[1:]
-	}
-	for _, s := range typed {
-		b.hand(e, s)
-	}
-	for _, s := range all {
-		b.hand(e, s)
-	}
-}
+// raw reports whether e is a piece of what the environment says.
+func raw(e SystemEvent) bool { return e.Source == Environment && e.Category == Stream }
 
 // hand calls s with e, if s still wants it. A panic is reported; that of a
 // filter is a no.
@@ -118,7 +119,7 @@ func (b *Bus) hand(e SystemEvent, s *entry) {
 			b.report(e, fmt.Errorf("bus: a handler panicked over %s: %v", e.Data.Type(), p))
 		}
 	}()
-	if s.done.Load() || s.Filter != nil && !s.Filter(e) {
+	if s.done.Load() || s.Source != "" && s.Source != e.Source || s.Filter != nil && !s.Filter(e) {
 		return
 	}
 	if s.Once {
@@ -149,17 +150,9 @@ func (b *Bus) Subscribe(s Subscription, f func(SystemEvent)) (stop func()) {
 	defer b.mu.Unlock()
 	b.number++
 	e.number = b.number
-	if len(s.Types) == 0 {
-		b.all.add(e)
-	}
-	for _, name := range e.Types {
-		if b.byType == nil {
-			b.byType = map[string]*list{}
-		}
-		if b.byType[name] == nil {
-			b.byType[name] = &list{}
-		}
-		b.byType[name].add(e)
+	b.ears.add(e)
+	if e.Source == Environment {
+		b.raw.add(e)
 	}
 	return func() {
 		e.done.Store(true)
@@ -188,13 +181,9 @@ func (b *Bus) remove(e *entry) {
 		return
 	}
 	e.removed = true
-	if len(e.Types) == 0 {
-		b.all.forget()
-	}
-	for _, name := range e.Types {
-		if b.byType[name].forget() == 0 {
-			delete(b.byType, name)
-		}
+	b.ears.forget(e)
+	if e.Source == Environment {
+		b.raw.forget(e)
 	}
 }
 

@@ -169,8 +169,10 @@ func TestSubscriptionsAreAsAPlainListWouldHaveThem(t *testing.T) {
 	type sub struct {
 		name, priority int
 		types          []string
+		agent          event.AgentID
 		stop           func()
 	}
+	agents := rapid.SampledFrom([]event.AgentID{"", "", "one", "two"})
 	rapid.Check(t, func(t *rapid.T) {
 		var b bus.Bus
 		var plain []sub
@@ -181,8 +183,9 @@ func TestSubscriptionsAreAsAPlainListWouldHaveThem(t *testing.T) {
 				s := sub{
 					name: n, priority: rapid.IntRange(-1, 1).Draw(t, "priority"),
 					types: rapid.SliceOfN(rapid.SampledFrom([]string{"text_delta", "turn_request", "turn_response"}), 0, 3).Draw(t, "types"),
+					agent: agents.Draw(t, "agent"),
 				}
-				s.stop = b.Subscribe(bus.Subscription{Types: s.types, Priority: s.priority}, func(bus.SystemEvent) { got = append(got, n) })
+				s.stop = b.Subscribe(bus.Subscription{Types: s.types, Agent: s.agent, Priority: s.priority}, func(bus.SystemEvent) { got = append(got, n) })
 				plain = append(plain, s)
 			case 2:
 				if len(plain) > 0 {
@@ -193,10 +196,11 @@ func TestSubscriptionsAreAsAPlainListWouldHaveThem(t *testing.T) {
 				}
 			case 3:
 				e := rapid.SampledFrom([]bus.SystemEvent{say("x"), ask("x"), answer("x")}).Draw(t, "event")
+				e.Scope.Agent = agents.Draw(t, "of")
 				var want []int
 				for _, priority := range []int{1, 0, -1} {
 					for _, s := range plain {
-						if s.priority == priority && (len(s.types) == 0 || slices.Contains(s.types, e.Data.Type())) {
+						if s.priority == priority && (s.agent == "" || s.agent == e.Scope.Agent) && (len(s.types) == 0 || slices.Contains(s.types, e.Data.Type())) {
 							want = append(want, s.name)
 						}
 					}
@@ -385,4 +389,25 @@ func TestAFlood(t *testing.T) {
 	if n != 20_000 {
 		t.Errorf("%d arrived, want 20000", n)
 	}
+}
+
+// What the environment says is repeated by the agents: who does not ask for it
+// hears every word once.
+func TestTheEnvironmentIsForThoseWhoNameIt(t *testing.T) {
+	var b bus.Bus
+	var all, raw, agents log
+	b.Subscribe(bus.Subscription{}, all.take)
+	b.Subscribe(bus.Subscription{Source: bus.Environment}, raw.take)
+	b.Subscribe(bus.Subscription{Source: bus.Agent}, agents.take)
+	word := say("word")
+	word.Source = bus.Environment
+	b.Publish(word)
+	word.Source = bus.Agent
+	b.Publish(word)
+	up := say("connected")
+	up.Source, up.Category = bus.Environment, bus.Connection
+	b.Publish(up)
+	all.want(t, "word connected")
+	raw.want(t, "word connected")
+	agents.want(t, "word")
 }

@@ -33,8 +33,8 @@ func (c Call) End(s Scope, response event.Data) {
 }
 
 func (c Call) publish(d event.Data, category Category, intent Intent) {
-	c.bus.Publish(SystemEvent{
+	c.bus.publish(SystemEvent{
 		Event:  event.Event{At: c.now(), Data: d},
 		Source: Command, Category: category, Intent: intent, Scope: c.scope, RequestID: c.id,
-	})
+	}, true)
 }

@@ -1,9 +1,10 @@
 package bus
 
-// posted is an event that waits on the timeline, and the name of its type.
+// posted is an event that waits on the timeline.
 type posted struct {
 	SystemEvent
-	name string
+	name     string // of its type
+	attended bool   // it needs no server
 }
 
 // A queue is first in, first out. It keeps its room when it is empty, unless a
