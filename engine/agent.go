@@ -15,6 +15,7 @@ import (
 // What a message to an agent can fail with, beside its answer.
 var (
 	ErrDestroyed = errors.New("the agent is destroyed")
+	ErrStopped   = errors.New("the agent is stopped; resume it first")
 	ErrWithdrawn = errors.New("the message was taken back before its turn")
 )
 
@@ -35,8 +36,10 @@ type Agent struct {
 	mu           sync.Mutex
 	waiting      []*ticket
 	interrupt    context.CancelCauseFunc // of the running answer; nil where none runs
+	running      string                  // id of the message that is being answered
 	destroyed    bool
-	idle         chan struct{} // closed when a destroyed agent has come to rest
+	stopped      bool
+	resting      []chan struct{} // closed when the agent comes to rest
 	middleware   []*Middleware
 	interceptors []*Interceptor
 	onDestroy    []*func()
@@ -66,7 +69,7 @@ type Interceptor func(event.Event) (event.Event, bool)
 
 // NewAgent returns an agent that is idle and ready.
 func NewAgent(c AgentConfig) *Agent {
-	return &Agent{config: c, idle: make(chan struct{})}
+	return &Agent{config: c}
 }
 
 // ID returns the agent's id.
@@ -99,26 +102,42 @@ func (a *Agent) newID() string {
 // conversation_queued; one whose ctx is done before its turn comes is never
 // answered. A failed answer does not hinder the next.
 func (a *Agent) Receive(ctx context.Context, m event.UserMessage) error {
+	answer, err := a.Enter(ctx, m)
+	if err != nil {
+		return err
+	}
+	return answer()
+}
+
+// Enter is the first half of Receive: it gives the message its place among the
+// others and returns at once. Answer is the second half, and must be called.
+func (a *Agent) Enter(ctx context.Context, m event.UserMessage) (answer func() error, err error) {
 	answering, interrupt := context.WithCancelCause(ctx)
-	defer interrupt(nil)
 	t := &ticket{message: m, interrupt: interrupt, called: make(chan struct{})}
 	waits, err := a.enter(t)
 	if err != nil {
-		return err
+		interrupt(nil)
+		return nil, err
 	}
 	var failed failures
 	if waits {
 		failed = a.dispatch(context.WithoutCancel(ctx), a.event(event.ConversationQueued{MessageID: m.ID}))
-		err = a.await(ctx, t)
 	}
-	if err == nil {
-		defer a.leave()
-		err = a.guarded(answering, m)
-	}
-	if len(failed) == 0 {
-		return err
-	}
-	return failed.with(err)
+	return func() error {
+		defer interrupt(nil)
+		var err error
+		if waits {
+			err = a.await(ctx, t)
+		}
+		if err == nil {
+			defer a.leave()
+			err = a.guarded(answering, m)
+		}
+		if len(failed) == 0 {
+			return err
+		}
+		return failed.with(err)
+	}, nil
 }
 
 func (a *Agent) event(d event.Data) event.Event {
@@ -238,44 +257,107 @@ func (a *Agent) Interrupt(why event.InterruptReason) bool {
 	return true
 }
 
+// Cancel stops the answer to one message, or takes the message back where its
+// turn has not come. It reports whether there was one.
+func (a *Agent) Cancel(id string, why event.InterruptReason) bool {
+	a.mu.Lock()
+	if a.interrupt != nil && a.running == id {
+		a.interrupt(Interrupt(why))
+		a.mu.Unlock()
+		return true
+	}
+	t := a.find(id)
+	a.mu.Unlock()
+	return t != nil && a.withdraw(t, Interrupt(why))
+}
+
+// Stop interrupts the agent, refuses what waits and all that comes, and returns
+// when it has come to rest or ctx is done. Resume undoes it.
+func (a *Agent) Stop(ctx context.Context) error {
+	a.mu.Lock()
+	if a.destroyed {
+		a.mu.Unlock()
+		return ErrDestroyed
+	}
+	a.stopped = true
+	rest := a.quit(ErrStopped)
+	a.mu.Unlock()
+	return await(ctx, rest)
+}
+
+// Resume lets a stopped agent receive again.
+func (a *Agent) Resume() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.destroyed {
+		return ErrDestroyed
+	}
+	a.stopped = false
+	return nil
+}
+
+// Stopped reports whether the agent is stopped.
+func (a *Agent) Stopped() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stopped
+}
+
 // Destroy interrupts the agent, refuses what waits and all that comes, and
 // returns when it has come to rest or ctx is done. Its handlers are then gone.
 func (a *Agent) Destroy(ctx context.Context) error {
+	told, rest := a.condemn()
 	var failed error
-	for _, f := range a.condemn() {
+	for _, f := range told {
 		failed = errors.Join(failed, safely(func(*func()) { (*f)() }, f))
 	}
-	select {
-	case <-a.idle:
-		a.handlers.clear()
-		return failed
-	case <-ctx.Done():
-		return errors.Join(failed, context.Cause(ctx))
+	if err := await(ctx, rest); err != nil {
+		return errors.Join(failed, err)
 	}
+	a.handlers.clear()
+	return failed
 }
 
 // condemn marks the agent destroyed, and returns those who want to know. Only
 // the first to call it is given any.
-func (a *Agent) condemn() []*func() {
+func (a *Agent) condemn() (told []*func(), rest <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.destroyed {
-		return nil
-	}
 	a.destroyed = true
+	told, a.onDestroy = a.onDestroy, nil
+	return told, a.quit(ErrDestroyed)
+}
+
+// quit sends everybody away, under the lock. The channel is closed when the
+// agent has come to rest.
+func (a *Agent) quit(why error) <-chan struct{} {
 	for _, t := range a.waiting {
-		t.err = ErrDestroyed
+		t.err = why
 		close(t.called)
 	}
 	a.waiting = nil
+	rest := make(chan struct{})
 	if a.interrupt == nil {
-		close(a.idle)
-	} else {
-		a.interrupt(Interrupt(event.BySystem))
+		close(rest)
+		return rest
 	}
-	told := a.onDestroy
-	a.onDestroy = nil
-	return told
+	a.interrupt(Interrupt(event.BySystem))
+	a.resting = append(a.resting, rest)
+	return rest
+}
+
+func await(ctx context.Context, rest <-chan struct{}) error {
+	select {
+	case <-rest:
+		return nil
+	default:
+	}
+	select {
+	case <-rest:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // Destroyed reports whether the agent can receive no more.

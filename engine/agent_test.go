@@ -719,6 +719,65 @@ func TestDestroy(t *testing.T) {
 	})
 }
 
+// A stopped agent refuses, says why, and goes on where it was resumed.
+func TestStopAndResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, echoes)
+		one, two := s.say(t.Context(), "one"), s.say(t.Context(), "two")
+		time.Sleep(time.Second)
+		if err := s.Stop(t.Context()); err != nil || !s.Stopped() {
+			t.Errorf("stopped %v: %v", s.Stopped(), err)
+		}
+		if err := one.wait(); !errors.Is(err, engine.Interrupt(event.BySystem)) {
+			t.Errorf("the running answer ended with %v", err)
+		}
+		if err := two.wait(); err != engine.ErrStopped {
+			t.Errorf("the waiting message ended with %v", err)
+		}
+		if err := s.say(t.Context(), "three").wait(); err != engine.ErrStopped {
+			t.Errorf("a stopped agent received: %v", err)
+		}
+		if err := errors.Join(s.Stop(t.Context()), s.Resume(), s.Resume()); err != nil || s.Stopped() {
+			t.Errorf("resumed: %v", err)
+		}
+		if err := s.say(t.Context(), "four").wait(); err != nil {
+			t.Errorf("a resumed agent did not answer: %v", err)
+		}
+		s.want("one? two~ on… interrupted four? four! completed", plot...)
+		s.closed()
+		if err := s.Destroy(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if a, b := s.Stop(t.Context()), s.Resume(); a != engine.ErrDestroyed || b != engine.ErrDestroyed {
+			t.Errorf("a destroyed agent was stopped: %v, and resumed: %v", a, b)
+		}
+	})
+}
+
+// Of several messages one is cancelled by its id, running or waiting, and no other.
+func TestCancelByID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, echoes)
+		one, two, three := s.say(t.Context(), "one"), s.say(t.Context(), "two"), s.say(t.Context(), "three")
+		time.Sleep(time.Second)
+		if s.Cancel("nothing", event.ByUser) {
+			t.Error("something that is not there was cancelled")
+		}
+		if !s.Cancel("two", event.ByTimeout) || !s.Cancel("one", event.ByUser) {
+			t.Error("nothing was cancelled")
+		}
+		if err := one.wait(); !errors.Is(err, engine.Interrupt(event.ByUser)) {
+			t.Errorf("the running answer ended with %v", err)
+		}
+		if err := two.wait(); !errors.Is(err, engine.Interrupt(event.ByTimeout)) {
+			t.Errorf("the waiting message ended with %v", err)
+		}
+		if err := three.wait(); err != nil {
+			t.Errorf("the last ended with %v", err)
+		}
+	})
+}
+
 func TestDestroyIdle(t *testing.T) {
 	s := play(t, echoes)
 	ready := 0

@@ -22,8 +22,10 @@ func (a *Agent) enter(t *ticket) (waits bool, err error) {
 	switch {
 	case a.destroyed:
 		return false, ErrDestroyed
+	case a.stopped:
+		return false, ErrStopped
 	case a.interrupt == nil:
-		a.interrupt = t.interrupt
+		a.interrupt, a.running = t.interrupt, t.message.ID
 		return false, nil
 	}
 	a.waiting = append(a.waiting, t)
@@ -64,17 +66,22 @@ func (a *Agent) withdraw(t *ticket, why error) bool {
 // TakeBack removes a message that still waits; its Receive returns ErrWithdrawn.
 func (a *Agent) TakeBack(id string) (event.UserMessage, bool) {
 	a.mu.Lock()
-	var found *ticket
-	for _, t := range a.waiting {
-		if t.message.ID == id {
-			found = t
-		}
-	}
+	found := a.find(id)
 	a.mu.Unlock()
 	if found == nil || !a.withdraw(found, ErrWithdrawn) {
 		return event.UserMessage{}, false
 	}
 	return found.message, true
+}
+
+// find returns the message of that id if it waits, under the lock.
+func (a *Agent) find(id string) *ticket {
+	for _, t := range a.waiting {
+		if t.message.ID == id {
+			return t
+		}
+	}
+	return nil
 }
 
 // leave lets the next message in.
@@ -85,13 +92,14 @@ func (a *Agent) leave() {
 	if len(a.waiting) > 0 {
 		next := a.waiting[0]
 		a.waiting = a.waiting[1:]
-		a.interrupt = next.interrupt
+		a.interrupt, a.running = next.interrupt, next.message.ID
 		close(next.called)
 		return
 	}
-	if a.destroyed {
-		close(a.idle)
+	for _, rest := range a.resting {
+		close(rest)
 	}
+	a.resting = nil
 }
 
 // Queue returns the messages that wait for the running answer, oldest first.
