@@ -22,7 +22,8 @@ type Options struct {
 	Feed    *Feed
 
 	// Start opens the world. It runs beside the first frame, and what it fails
-	// with ends the chat.
+	// with ends the chat. Who leaves before it is done cancels its context, and
+	// waits a while for it to return.
 	Start func(ctx context.Context) (Backend, Opened, error)
 
 	Prompt       string                // is sent when the world is there
@@ -56,9 +57,9 @@ var ErrCrashed = errors.New("the chat broke down")
 // leaveTime is how long the world may take to save what there is.
 const leaveTime = 2 * time.Second
 
-// patience is how long the loop may take to end by itself, which is a reader
-// that must let go of the terminal.
-const patience = 600 * time.Millisecond
+// patience is how long the loop may take to end by itself: a reader must let go
+// of the terminal, on a machine that is busy too.
+const patience = 1500 * time.Millisecond
 
 // Run shows the chat until the user leaves, a signal comes or something breaks.
 // The terminal is then as it was before, on every road. Where the terminal
@@ -93,7 +94,7 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	case <-ctx.Done():
 		r.Code, err = 1, context.Cause(ctx)
 	}
-	return c.leave(r, err)
+	return c.leave(cancel, r, err)
 }
 
 // A console is a chat on its terminal: the loop, the screen and the signals.
@@ -107,10 +108,12 @@ type console struct {
 	gone    chan struct{}  // told when the terminal sends nothing any more
 	answers sync.WaitGroup // that are running
 
-	mu     sync.Mutex
-	world  Backend // as soon as it is there
-	failed error   // why it never will be
-	away   bool    // the terminal is somebody else's
+	mu      sync.Mutex
+	opening chan struct{} // is closed when the world is there or has failed; nil before it is asked for
+	leaving bool          // it is not asked for any more
+	world   Backend       // as soon as it is there
+	failed  error         // why it never will be
+	away    bool          // the terminal is somebody else's
 }
 
 // An ending is what the loop leaves behind.
@@ -160,6 +163,11 @@ func (o opener) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // start opens the world.
 func (c *console) start(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
+		opened, ok := c.begin()
+		if !ok {
+			return nil
+		}
+		defer close(opened)
 		b, o, err := c.options.Start(ctx)
 		c.mu.Lock()
 		c.world, c.failed = b, err
@@ -177,6 +185,17 @@ func (c *console) start(ctx context.Context) tea.Cmd {
 			return m, tea.Batch(cmd, pick)
 		}}
 	}
+}
+
+// begin notes that the world is being opened, unless the user is leaving.
+func (c *console) begin() (opened chan struct{}, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.leaving {
+		return nil, false
+	}
+	c.opening = make(chan struct{})
+	return c.opening, true
 }
 
 func (c *console) loop() {
@@ -203,15 +222,17 @@ func (c *console) crash(v Crash) {
 	}
 }
 
-// leave gives the terminal back and then lets the world save what there is.
-func (c *console) leave(r Result, err error) (Result, error) {
+// leave gives the terminal back and then lets the world save what there is, or
+// waits for one that is only being opened.
+func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result, error) {
 	late := time.After(leaveTime)
 	c.options.Feed.Close()
 	c.mu.Lock()
-	world := c.world
+	world, opening := c.world, c.opening
 	if c.failed != nil {
 		err = c.failed
 	}
+	c.leaving = true
 	c.mu.Unlock()
 	if world != nil {
 		world.Interrupt()
@@ -227,6 +248,8 @@ func (c *console) leave(r Result, err error) (Result, error) {
 	}
 	c.screen.Close()
 	if world == nil {
+		cancel()
+		await(opening, late)
 		return r, err
 	}
 	saved := make(chan struct{})
@@ -240,11 +263,19 @@ func (c *console) leave(r Result, err error) (Result, error) {
 		}
 		c.answers.Wait()
 	}()
+	await(saved, late)
+	return r, err
+}
+
+// await waits for done to be closed, if there is one, or until it is late.
+func await(done <-chan struct{}, late <-chan time.Time) {
+	if done == nil {
+		return
+	}
 	select {
-	case <-saved:
+	case <-done:
 	case <-late:
 	}
-	return r, err
 }
 
 // last ends the loop and returns what it leaves behind, if it ends soon.
