@@ -2,14 +2,17 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"os"
+
+	"agentx/engine"
 )
 
 // A Problem is something about the database that should not be.
 type Problem struct {
-	What   string // integrity, reference, invariant, index or mode
+	What   string // integrity, reference, invariant, index, image or mode
 	Detail string
 }
 
@@ -64,7 +67,20 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			FROM words_docsize
 			WHERE id > 0 AND id NOT IN (SELECT n FROM events) OR id < 0 AND -id NOT IN (SELECT n FROM sessions)
 			LIMIT 100`},
+		{"image", `
+			SELECT format('message %d belongs to no image', n)
+			FROM nodes
+			WHERE n NOT IN (SELECT parent FROM nodes WHERE parent IS NOT NULL) AND n NOT IN (SELECT head FROM images WHERE head IS NOT NULL)
+			LIMIT 100`},
+		{"image", `
+			SELECT format('blob %d belongs to no image', n)
+			FROM blobs
+			WHERE n NOT IN (SELECT system FROM images) AND n NOT IN (SELECT blob FROM files WHERE blob IS NOT NULL)
+			LIMIT 100`},
 	} {
+		if look.what == "image" && db.schema < imageSchema {
+			continue
+		}
 		found, err := ask(ctx, conn, look.query)
 		if err != nil {
 			return all, err
@@ -73,7 +89,81 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			all = append(all, Problem{look.what, detail})
 		}
 	}
+	if db.schema < imageSchema {
+		return all, nil
+	}
+	images, err := proveImages(ctx, conn)
+	return append(all, images...), err
+}
+
+// proveImages makes every hash again, each message's and each blob's once.
+func proveImages(ctx context.Context, conn querier) ([]Problem, error) {
+	seals, all, err := proveNodes(ctx, conn)
+	if err != nil {
+		return all, err
+	}
+	bad, err := proveBlobs(ctx, conn)
+	if err != nil {
+		return all, err
+	}
+	all = append(all, bad...)
+	images, err := imagesOf(ctx, conn, `ORDER BY i.n`)
+	if err != nil {
+		return all, err
+	}
+	for _, r := range images {
+		if r.Sandbox, err = filesOf(ctx, conn, r.n); err != nil {
+			return all, err
+		}
+		if seals[r.head.Int64].ImageID(r.Image) != r.ID {
+			all = append(all, Problem{"image", fmt.Sprintf("image %s does not hold what was frozen", r.ID)})
+		}
+	}
 	return all, nil
+}
+
+func proveNodes(ctx context.Context, conn querier) (map[int64]engine.Seal, []Problem, error) {
+	rows, err := conn.QueryContext(ctx, `SELECT n, hash, coalesce(parent, 0), event FROM nodes ORDER BY n`)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	var all []Problem
+	seals := map[int64]engine.Seal{}
+	for rows.Next() {
+		var n, parent int64
+		var hash, text sql.RawBytes
+		if err := rows.Scan(&n, &hash, &parent, &text); err != nil {
+			return nil, all, err
+		}
+		seal := seals[parent].Add(text)
+		if string(seal[:]) != string(hash) {
+			all = append(all, Problem{"image", fmt.Sprintf("message %d of images is not what was frozen", n)})
+		}
+		copy(seal[:], hash) // those behind it are judged for themselves
+		seals[n] = seal
+	}
+	return seals, all, rows.Err()
+}
+
+func proveBlobs(ctx context.Context, conn querier) ([]Problem, error) {
+	rows, err := conn.QueryContext(ctx, `SELECT n, hash, data FROM blobs`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Problem
+	for rows.Next() {
+		var n int64
+		var hash, data sql.RawBytes
+		if err := rows.Scan(&n, &hash, &data); err != nil {
+			return all, err
+		}
+		if sum := sha256.Sum256(data); string(sum[:]) != string(hash) {
+			all = append(all, Problem{"image", fmt.Sprintf("blob %d is not what was frozen", n)})
+		}
+	}
+	return all, rows.Err()
 }
 
 func ask(ctx context.Context, conn querier, query string) ([]string, error) {

@@ -33,7 +33,15 @@ func (db *DB) ForkBefore(ctx context.Context, from, to event.SessionID, message 
 		if err != nil {
 			return err
 		}
-		for _, e := range log {
+		begun, err := begunOf(ctx, tx, from)
+		if err != nil {
+			return err
+		}
+		begun = min(begun, len(log))
+		if err := plant(ctx, tx, to, log[:begun]); err != nil {
+			return err
+		}
+		for _, e := range log[begun:] {
 			if err := add(ctx, tx, to, e, false); err != nil {
 				return err
 			}
@@ -61,7 +69,7 @@ func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message st
 
 func (db *DB) twin(ctx context.Context, tx *sql.Tx, from, to event.SessionID) error {
 	s := Session{ID: to, ParentID: from}
-	err := tx.QueryRowContext(ctx, `SELECT title, model, dir FROM sessions WHERE id = ?`, string(from)).Scan(&s.Title, &s.Model, &s.Dir)
+	err := tx.QueryRowContext(ctx, `SELECT title, model, dir, image FROM sessions WHERE id = ?`, string(from)).Scan(&s.Title, &s.Model, &s.Dir, &s.Image)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}

@@ -23,10 +23,14 @@ func scripts(from fs.FS) []string {
 	return names
 }
 
+// imageSchema is the version of the schema that first had images.
+const imageSchema = 2
+
 func latest() int { return len(scripts(migrations)) }
 
 // upgrade brings the schema up to date. Only who is alone may do that.
 func (db *DB) upgrade(ctx context.Context, alone bool) error {
+	db.schema = latest()
 	done, err := probe(ctx, db.w)
 	if err != nil || done == latest() {
 		return err

@@ -113,6 +113,7 @@ func (db *DB) inspect(ctx context.Context, conn *sql.DB) error {
 	if v == 0 {
 		return fmt.Errorf("%w: it is empty", ErrNotDatabase)
 	}
+	db.schema = v
 	return nil
 }
 

@@ -221,15 +221,16 @@ func TestManyOpenAnEmptyFolderAtOnce(t *testing.T) {
 	}
 }
 
-// A file of version 1 comes up to a later one, and a copy of it stays.
+// A file of this version comes up to a later one, and a copy of it stays.
 func TestMigrationsRunOnceAndWhole(t *testing.T) {
-	first, err := migrations.ReadFile("migrations/0001_sessions.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := fstest.MapFS{
-		"migrations/0001_sessions.sql": {Data: first},
-		"migrations/0002_stars.sql":    {Data: []byte(`ALTER TABLE sessions ADD COLUMN starred INTEGER NOT NULL DEFAULT 0`)},
+	now := latest()
+	from := fstest.MapFS{"migrations/9001_stars.sql": {Data: []byte(`ALTER TABLE sessions ADD COLUMN starred INTEGER NOT NULL DEFAULT 0`)}}
+	for _, name := range scripts(migrations) {
+		script, err := migrations.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from[name] = &fstest.MapFile{Data: script}
 	}
 	path := filepath.Join(t.TempDir(), "a.db")
 	db := open(t, path)
@@ -237,24 +238,24 @@ func TestMigrationsRunOnceAndWhole(t *testing.T) {
 	tell(t, db, "s", "u", "hi", hello("m", "hello")...)
 	log, _ := db.Events(t.Context(), "s")
 
-	from["migrations/0003_broken.sql"] = &fstest.MapFile{Data: []byte(`CREATE TABLE half (x); INSERT INTO nothing VALUES (1)`)}
-	if err := db.migrate(t.Context(), from, 1); err == nil {
+	from["migrations/9002_broken.sql"] = &fstest.MapFile{Data: []byte(`CREATE TABLE half (x); INSERT INTO nothing VALUES (1)`)}
+	if err := db.migrate(t.Context(), from, now); err == nil {
 		t.Error("migrate(broken) succeeded")
 	}
 	version := func() (v int) {
 		db.w.QueryRow(`PRAGMA user_version`).Scan(&v)
 		return v
 	}
-	if got := version(); got != 2 {
-		t.Errorf("after a broken third, the schema is %d, want 2", got)
+	if got := version(); got != now+1 {
+		t.Errorf("after a broken second, the schema is %d, want %d", got, now+1)
 	}
 	var halves int
 	db.w.QueryRow(`SELECT count(*) FROM sqlite_schema WHERE name = 'half'`).Scan(&halves)
 	if halves != 0 {
 		t.Error("half of a migration is there")
 	}
-	from["migrations/0003_broken.sql"].Data = []byte(`CREATE TABLE half (x)`)
-	if err := db.migrate(t.Context(), from, 2); err != nil || version() != 3 {
+	from["migrations/9002_broken.sql"].Data = []byte(`CREATE TABLE half (x)`)
+	if err := db.migrate(t.Context(), from, now+1); err != nil || version() != now+2 {
 		t.Errorf("migrate(mended) = %v, schema %d", err, version())
 	}
 	again, err := db.Events(t.Context(), "s")
@@ -263,15 +264,15 @@ func TestMigrationsRunOnceAndWhole(t *testing.T) {
 	}
 	copies := glob(t, strings.TrimSuffix(path, ".db")+"-v*.db")
 	if len(copies) != 2 {
-		t.Fatalf("copies: %v, want one of version 1 and one of 2", copies)
+		t.Fatalf("copies: %v, want one of this version and one of the next", copies)
 	}
 	old := open(t, copies[0])
 	if kept, err := old.Events(t.Context(), "s"); err != nil || wire(t, kept) != wire(t, log) {
-		t.Errorf("the copy of version 1 has another log: %v", err)
+		t.Errorf("the copy of this version has another log: %v", err)
 	}
 	for range 4 {
 		time.Sleep(2 * time.Millisecond) // names have the time in them
-		if err := db.keep(t.Context(), 3); err != nil {
+		if err := db.keep(t.Context(), now+2); err != nil {
 			t.Fatal(err)
 		}
 	}

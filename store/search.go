@@ -43,7 +43,7 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 		return nil, nil
 	}
 	rows, err := db.r.QueryContext(ctx, `
-		SELECT `+sessionColumns+`,
+		SELECT `+db.columns()+`,
 			coalesce(e.seq, 0), coalesce(e.at, s.updated), coalesce(e.event, s.title)
 		FROM (
 			SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS said, max(rowid) AS hit

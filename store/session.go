@@ -17,7 +17,16 @@ type Session = engine.Session
 
 const sessionColumns = `
 	s.id, s.title, s.model, s.dir, s.parent, s.created, s.updated, s.messages, s.turn <> '', s.interrupted,
-	s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.cost, s.unpriced`
+	s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.cost, s.unpriced, s.image`
+
+// columns are the sessionColumns of this schema: a file that is only read may
+// be of an older one.
+func (db *DB) columns() string {
+	if db.schema < imageSchema {
+		return strings.Replace(sessionColumns, "s.image", "''", 1)
+	}
+	return sessionColumns
+}
 
 func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	var s Session
@@ -25,7 +34,7 @@ func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	var unpriced int
 	err := scan(append([]any{&s.ID, &s.Title, &s.Model, &s.Dir, &s.ParentID, &created, &updated, &s.Messages, &s.Open, &s.Interrupted,
 		&s.Usage.InputTokens, &s.Usage.OutputTokens, &s.Usage.CacheReadTokens, &s.Usage.CacheWriteTokens, &s.Usage.ReasoningTokens,
-		&cost, &unpriced}, more...)...)
+		&cost, &unpriced, &s.Image}, more...)...)
 	s.Created, s.Updated = event.Millis(created).Time(), event.Millis(updated).Time()
 	if unpriced == 0 {
 		s.Cost = new(event.USD(cost))
@@ -33,8 +42,8 @@ func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	return s, err
 }
 
-// Create makes an empty session of the id, title, model, folder and parent of
-// s. It is in no list before something is said in it. Of an id that there is,
+// Create makes an empty session of the id, title, model, folder, parent and
+// image of s. It is in no list before something is said in it. Of an id that there is,
 // it returns ErrExists. Without a time of creation it is now.
 func (db *DB) Create(ctx context.Context, s Session) error {
 	return db.write(ctx, "create", func(ctx context.Context, tx *sql.Tx) error { return db.create(ctx, tx, s) })
@@ -48,10 +57,10 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 		s.Created = db.now()
 	}
 	res, err := tx.ExecContext(ctx, `
-		INSERT INTO sessions (id, title, model, dir, parent, created, updated)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+		INSERT INTO sessions (id, title, model, dir, parent, created, updated, image)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
 		ON CONFLICT (id) DO NOTHING`,
-		string(s.ID), s.Title, s.Model, s.Dir, string(s.ParentID), s.Created.UnixMilli())
+		string(s.ID), s.Title, s.Model, s.Dir, string(s.ParentID), s.Created.UnixMilli(), string(s.Image))
 	if err != nil {
 		return err
 	}
@@ -67,7 +76,7 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 
 // Session returns the session that id names, or ErrNotFound.
 func (db *DB) Session(ctx context.Context, id event.SessionID) (Session, error) {
-	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions AS s WHERE id = ?`, string(id))
+	s, err := db.one(ctx, `SELECT `+db.columns()+` FROM sessions AS s WHERE id = ?`, string(id))
 	return s, db.fault("session", err)
 }
 
@@ -108,12 +117,12 @@ func (db *DB) find(ctx context.Context, ref string) (Session, error) {
 	if ref == "" || len(ref) > 1000 {
 		return Session{}, ErrNotFound
 	}
-	s, err := db.one(ctx, `SELECT `+sessionColumns+` FROM sessions AS s WHERE id = ?`, ref)
+	s, err := db.one(ctx, `SELECT `+db.columns()+` FROM sessions AS s WHERE id = ?`, ref)
 	if !errors.Is(err, ErrNotFound) {
 		return s, err
 	}
 	all, err := db.many(ctx, `
-		SELECT `+sessionColumns+` FROM sessions AS s
+		SELECT `+db.columns()+` FROM sessions AS s
 		WHERE substr(id, 1, length(?1)) = ?1 COLLATE NOCASE OR title = ?1 COLLATE NOCASE
 		ORDER BY updated DESC, n DESC
 		LIMIT 10`, ref)
@@ -132,7 +141,7 @@ func (db *DB) find(ctx context.Context, ref string) (Session, error) {
 // or ErrNotFound. An empty folder is any.
 func (db *DB) Latest(ctx context.Context, dir string) (Session, error) {
 	s, err := db.one(ctx, `
-		SELECT `+sessionColumns+` FROM sessions AS s
+		SELECT `+db.columns()+` FROM sessions AS s
 		WHERE messages > 0 AND (?1 = '' OR dir = ?1)
 		ORDER BY updated DESC, n DESC
 		LIMIT 1`, dir)
@@ -169,7 +178,7 @@ func (db *DB) sessions(ctx context.Context, f Filter) ([]Session, error) {
 		args = append(args, match)
 	}
 	all, err := db.many(ctx, `
-		SELECT `+sessionColumns+` FROM sessions AS s
+		SELECT `+db.columns()+` FROM sessions AS s
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY updated DESC, n DESC
 		LIMIT ?`, append(args, f.Limit)...)

@@ -50,6 +50,7 @@ type DB struct {
 	r       *sql.DB  // a few, which cannot
 	mode    string   // with which r was opened
 	behind  bool     // the write-ahead log could not be read
+	schema  int      // of the file
 
 	mu     sync.Mutex
 	closed bool
