@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"iter"
 	"net/url"
 	"strings"
 )
@@ -19,14 +20,19 @@ func Redact(text string, secrets ...Secret) string {
 const shortestExact = 6
 
 func withoutExact(text, secret string) string {
-	if len(secret) < shortestExact {
-		return text
-	}
-	quoted, _ := json.Marshal(secret)
-	for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1 : len(quoted)-1])} {
+	for _, form := range forms(secret) {
 		text = strings.ReplaceAll(text, form, redacted)
 	}
 	return text
+}
+
+// forms are how a secret looks alone, within a URL and within JSON.
+func forms(secret string) []string {
+	if len(secret) < shortestExact {
+		return nil
+	}
+	quoted, _ := json.Marshal(secret)
+	return []string{secret, url.QueryEscape(secret), url.PathEscape(secret), string(quoted[1 : len(quoted)-1])}
 }
 
 // keyForm is a kind of key that is known by how it begins.
@@ -48,26 +54,59 @@ func keyForms() []keyForm {
 
 // withoutKnown masks what looks like a key, in one pass over the text.
 func withoutKnown(text string) string {
-	forms := keyForms()
 	var b strings.Builder
-	kept, word := 0, false // what is copied; whether the byte before i belongs to a word
-	for i := 0; i < len(text); {
-		from, to := secretAt(text, i, word, forms)
-		if to == 0 {
-			word = bare(text[i])
-			if i++; text[i-1] == '\\' && i < len(text) && strings.IndexByte("nrt", text[i]) >= 0 {
-				i++ // an escape within JSON is no part of a word
-			}
-			continue
-		}
+	kept := 0 // what is copied
+	for from, to := range known(text) {
 		b.WriteString(text[kept:from])
 		b.WriteString(redacted)
-		i, kept, word = to, to, false
+		kept = to
 	}
 	if kept == 0 {
 		return text
 	}
 	return b.String() + text[kept:]
+}
+
+// Secrets returns where in text secrets stand, by bytes: the given ones in the forms that Redact masks, and whatever looks like a key.
+// They are in no order and may overlap.
+func Secrets(text string, secrets ...Secret) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		for _, s := range secrets {
+			for _, form := range forms(s.Reveal()) {
+				for from := 0; ; from++ {
+					n := strings.Index(text[from:], form)
+					if n < 0 {
+						break
+					}
+					if from += n; !yield(from, from+len(form)) {
+						return
+					}
+				}
+			}
+		}
+		known(text)(yield)
+	}
+}
+
+// known finds what looks like a key.
+func known(text string) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		forms, word := keyForms(), false // whether the byte before i belongs to a word
+		for i := 0; i < len(text); {
+			from, to := secretAt(text, i, word, forms)
+			if to == 0 {
+				word = bare(text[i])
+				if i++; text[i-1] == '\\' && i < len(text) && strings.IndexByte("nrt", text[i]) >= 0 {
+					i++ // an escape within JSON is no part of a word
+				}
+				continue
+			}
+			if !yield(from, to) {
+				return
+			}
+			i, word = to, false
+		}
+	}
 }
 
 // secretAt is the extent of a secret that begins at i; to is 0 if there is none. Within a word no key begins.
