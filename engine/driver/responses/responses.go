@@ -1,0 +1,122 @@
+// Package responses speaks the Responses API: OpenAI's own, and that of the
+// servers that offer it. It asks nobody to keep anything: what was said and
+// thought goes along with every request.
+package responses
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"agentx/engine"
+	"agentx/engine/driver/wire"
+	"agentx/engine/event"
+)
+
+// A Driver streams one message of a model. It is configuration and keeps
+// nothing; its zero value asks OpenAI without a key.
+type Driver struct {
+	Provider  string       // name for people; empty is OpenAI, or the host of BaseURL
+	BaseURL   string       // up to and with /v1; empty is OpenAI's
+	Key       wire.Key     // sent as a bearer token
+	KeySource string       // where the key is from, for people
+	Headers   http.Header  // sent with every request; they win
+	Client    *wire.Client // nil is one for each request
+
+	MaxTokens int    // of an answer whose request does not say; 0 leaves it to the server
+	Summary   string // of what is thought: auto, concise or detailed; empty asks for none, as OpenAI gives it only to verified organisations
+}
+
+// Name says who answers.
+func (d Driver) Name() string {
+	if d.Provider != "" {
+		return d.Provider
+	}
+	if host := d.address().Hostname(); host != "" && !d.official() {
+		return host
+	}
+	return "OpenAI"
+}
+
+// Description says how.
+func (d Driver) Description() string { return "Responses API at " + d.base() }
+
+func (d Driver) base() string {
+	if d.BaseURL == "" {
+		return "https://api.openai.com/v1"
+	}
+	return d.BaseURL
+}
+
+func (d Driver) address() *url.URL {
+	u, err := url.Parse(d.base())
+	if err != nil {
+		return &url.URL{}
+	}
+	return u
+}
+
+// official reports whether the server is OpenAI's, which has rules of its own.
+func (d Driver) official() bool {
+	host := strings.ToLower(d.address().Hostname())
+	return host == "api.openai.com" || strings.HasSuffix(host, ".openai.azure.com")
+}
+
+// seal marks the thoughts of this server: nobody else can read them.
+func (d Driver) seal() string { return sealed + strings.ToLower(d.address().Host) + ":" }
+
+const sealed = "encrypted_content@"
+
+// Receive asks for one message and yields it as it comes.
+func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+	return wire.Answer(ctx, d.Client,
+		func() (wire.Call, error) { return d.question(ctx, req) },
+		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
+}
+
+// question is the call that asks for a message.
+func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
+	call, err := d.call(ctx, "/responses")
+	if err != nil {
+		return call, err
+	}
+	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
+	call.Body, err = encode(req, d)
+	return call, err
+}
+
+// call is a request without a body yet.
+func (d Driver) call(ctx context.Context, path string) (wire.Call, error) {
+	address, err := wire.Endpoint(d.base(), path)
+	if err != nil {
+		return wire.Call{}, err
+	}
+	call := wire.Call{Provider: d.Name(), KeySource: d.KeySource, URL: address, Header: http.Header{}}
+	return call, call.Authorize(ctx, d.Key, "Authorization", "Bearer ", d.Headers)
+}
+
+// Models asks the server which models it has.
+func (d Driver) Models(ctx context.Context) ([]wire.Model, error) {
+	call, err := d.call(ctx, "/models")
+	if err != nil {
+		return nil, err
+	}
+	client, done := wire.Borrow(d.Client)
+	defer done()
+	var list struct {
+		Data []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"data"`
+	}
+	if err := client.Get(ctx, call, &list); err != nil {
+		return nil, err
+	}
+	var models []wire.Model
+	for _, m := range list.Data {
+		models = append(models, wire.Model{ID: m.ID, Name: m.Name})
+	}
+	return models, nil
+}
