@@ -56,7 +56,7 @@ type toolCall struct {
 
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
 	d.chunk = chunk{}
-	if !d.chunk.scan(f.Data) {
+	if !d.chunk.scan(f.Data, d.id != "") {
 		d.chunk = chunk{}
 		if err := json.Unmarshal(f.Data, &d.chunk); err != nil && !wire.Mistyped(err) {
 			return out, err

@@ -7,8 +7,9 @@ import (
 )
 
 // scan reads a chunk of the kind that nearly all are: it says or thinks
-// something and is not the last. Of any other it reports false.
-func (c *chunk) scan(data []byte) bool {
+// something and is not the last. Of any other it reports false. Once the message
+// has begun nobody asks for its model.
+func (c *chunk) scan(data []byte, begun bool) bool {
 	if !bytes.HasSuffix(data, []byte(`,"done":false}`)) {
 		return false
 	}
@@ -18,7 +19,11 @@ func (c *chunk) scan(data []byte) bool {
 		case "message":
 			c.Message.scan(&s)
 		case "model":
-			c.Model = s.String()
+			if begun {
+				s.Skip()
+			} else {
+				c.Model = s.String()
+			}
 		case "created_at", "done":
 			s.Skip()
 		default:
