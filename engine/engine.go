@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"agentx/engine/event"
+	"agentx/engine/mealy"
 )
 
 // An Engine answers messages. It is configuration and nothing else: a value
@@ -53,13 +54,19 @@ func (e Engine) Receive(ctx context.Context, req Request) error {
 func (e Engine) Events(ctx context.Context, req Request) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		var s State
-		follow := e.follower(req, &s)
+		step, told := e.machine(req)
 		for in, err := range e.inputs(ctx, req, &s) {
 			if err != nil {
 				yield(event.Event{}, err)
 				return
 			}
-			for ev := range follow(in) {
+			if told != nil && !told.follow(&s, in, yield) {
+				return
+			}
+			if told != nil {
+				continue
+			}
+			for ev := range mealy.Follow(step, &s, in) {
 				if !yield(ev, nil) {
 					return
 				}

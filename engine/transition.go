@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"iter"
 	"slices"
 
 	"agentx/engine/event"
@@ -31,23 +30,37 @@ type Priced struct {
 	Known bool        `json:"known"`
 }
 
-// follower takes inputs to the machine in s, and yields all that comes of each.
-// Whoever records is told before it is shown: what a screen broke on is in the
-// recording.
-func (e Engine) follower(req Request, s *State) func(event.Event) iter.Seq[event.Event] {
+// machine is the transition function, or somebody who tells what it does, where
+// somebody records.
+func (e Engine) machine(req Request) (Processor, *teller) {
 	if e.Record == nil {
-		step := StepWith(e.Price)
-		return func(in event.Event) iter.Seq[event.Event] { return mealy.Follow(step, s, in) }
+		return StepWith(e.Price), nil
 	}
-	next := Transition{Agent: req.Agent, Session: req.Session, Model: req.Model, First: true}
-	step := StepWith(e.Price.told(&next.Priced))
-	return func(in event.Event) iter.Seq[event.Event] {
-		all := slices.Collect(mealy.Follow(step, s, in))
-		next.In, next.Outs, next.State = in, all[1:len(all):len(all)], *s
-		e.Record(next)
-		next.First, next.Priced = false, nil
-		return slices.Values(all)
+	t := &teller{tell: e.Record, next: Transition{Agent: req.Agent, Session: req.Session, Model: req.Model, First: true}}
+	t.step = StepWith(e.Price.told(&t.next.Priced))
+	return nil, t
+}
+
+// A teller tells every transition before it is shown: what a screen broke on is
+// in the recording.
+type teller struct {
+	tell func(Transition)
+	step Processor
+	next Transition
+}
+
+// follow yields in and all that comes of it, and reports whether that was wanted.
+func (t *teller) follow(s *State, in event.Event, yield func(event.Event, error) bool) bool {
+	all := slices.Collect(mealy.Follow(t.step, s, in))
+	t.next.In, t.next.Outs, t.next.State = in, all[1:len(all):len(all)], *s
+	t.tell(t.next)
+	t.next.First, t.next.Priced = false, nil
+	for _, ev := range all {
+		if !yield(ev, nil) {
+			return false
+		}
 	}
+	return true
 }
 
 // told is p with every answer noted down.

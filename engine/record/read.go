@@ -92,7 +92,7 @@ func (r *Reader) step(raw []byte) (Step, bool, error) {
 	if err := json.Unmarshal(l.In, &s.In); err != nil {
 		return s, false, r.wrong("its input is no event: %v", err)
 	}
-	if s.In.Data == nil {
+	if s.In.Data == nil || s.In.Data.Type() == "" {
 		return s, false, r.wrong("it has no input")
 	}
 	for _, o := range l.Out {

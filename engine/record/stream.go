@@ -65,6 +65,9 @@ func (r *Reader) take(open *turns, raw []byte) (done turn, err error) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, r.wrong("it is no event: %v", err)
 	}
+	if e.Data.Type() == "" {
+		return nil, r.wrong("it is an event without a type")
+	}
 	if _, ok := e.Data.(event.ConversationQueued); ok {
 		return nil, nil // the agent says that, and not the machine
 	}
