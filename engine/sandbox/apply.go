@@ -72,10 +72,11 @@ func fits(f engine.File) error {
 	case f.Gone:
 		return nil
 	}
-	switch kind(f) {
-	case modeFolder, modeFile:
+	switch k := kind(f); {
+	case f.Mode&^(modeKind|0o7777) != 0:
+	case k == modeFolder, k == modeFile:
 		return nil
-	case modeLink:
+	case k == modeLink:
 		if len(f.Data) == 0 || len(f.Data) > maxName || slices.Contains(f.Data, 0) {
 			return fmt.Errorf("%w: a link leads nowhere", ErrName)
 		}
