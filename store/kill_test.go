@@ -74,7 +74,7 @@ func TestKilledWhileStreaming(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	old := 0
 	for round := range rounds {
-		lines := killAfter(t, path, time.Duration(50+rand.IntN(1200))*time.Millisecond)
+		lines := killAfter(t, "AGENTX_TEST_VICTIM="+path, time.Duration(50+rand.IntN(1200))*time.Millisecond)
 		db := open(t, path)
 		log, err := db.Events(t.Context(), "s")
 		if err != nil {
@@ -97,10 +97,11 @@ func TestKilledWhileStreaming(t *testing.T) {
 	}
 }
 
-func killAfter(t *testing.T, path string, after time.Duration) []string {
+// killAfter runs this program as the one that role names, and kills it.
+func killAfter(t *testing.T, role string, after time.Duration) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "AGENTX_TEST_VICTIM="+path)
+	cmd.Env = append(os.Environ(), role)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

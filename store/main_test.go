@@ -7,10 +7,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain is also the child that is killed: see kill_test.go.
+// TestMain is also the children that are killed: see killAfter.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("AGENTX_TEST_VICTIM"); path != "" {
 		victim(path)
+		return
+	}
+	if path := os.Getenv("AGENTX_TEST_FREEZER"); path != "" {
+		freezer(path)
 		return
 	}
 	goleak.VerifyTestMain(m)

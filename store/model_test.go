@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"agentx/engine"
 	"agentx/engine/event"
 
 	"pgregory.net/rapid"
@@ -24,6 +26,7 @@ type model struct {
 	titles  map[event.SessionID]string
 	updated map[event.SessionID]int64
 	drafts  map[event.SessionID]string
+	images  map[event.ImageID][]event.Event
 	turns   int
 }
 
@@ -41,7 +44,8 @@ func TestAnyOrderOfOperations(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		r := &trial{T: rt, path: filepath.Join(dir, "a.db"), model: model{
-			map[event.SessionID][]event.Event{}, map[event.SessionID]string{}, map[event.SessionID]int64{}, map[event.SessionID]string{}, 0,
+			map[event.SessionID][]event.Event{}, map[event.SessionID]string{}, map[event.SessionID]int64{}, map[event.SessionID]string{},
+			map[event.ImageID][]event.Event{}, 0,
 		}}
 		r.reopen()
 		defer func() { r.db.Close() }()
@@ -53,6 +57,9 @@ func TestAnyOrderOfOperations(t *testing.T) {
 			"rename": r.rename,
 			"delete": r.remove,
 			"draft":  r.draft,
+			"freeze": r.freeze,
+			"thaw":   r.thaw,
+			"drop":   r.drop,
 			"reopen": func(*rapid.T) { r.reopen() },
 		})
 		if problems, err := r.db.Check(context.Background()); err != nil || len(problems) > 0 {
@@ -174,6 +181,50 @@ func (r *trial) draft(t *rapid.T) {
 	r.model.drafts[id] = text
 }
 
+func (r *trial) freeze(t *rapid.T) {
+	id := r.any(t)
+	log, there := r.model.logs[id]
+	im, err := r.db.Freeze(context.Background(), id, engine.Image{System: rapid.SampledFrom([]string{"", "Be kind."}).Draw(t, "system")})
+	if r.expect(err, there, ErrNotFound) {
+		said := slices.DeleteFunc(slices.Clone(log), func(e event.Event) bool { return event.LayerOf(e.Data) != event.MessageLayer })
+		if old, again := r.model.images[im.ID]; again && lines(old) != lines(said) {
+			t.Fatalf("%s is the image of\n%s\nand of\n%s", im.ID, lines(old), lines(said))
+		}
+		r.model.images[im.ID] = said
+	}
+}
+
+// frozen is one of the images, or one that is not there.
+func (r *trial) frozen(t *rapid.T) (event.ImageID, bool) {
+	all := append(slices.Sorted(maps.Keys(r.model.images)), "img_none")
+	id := rapid.SampledFrom(all).Draw(t, "image")
+	return id, id != "img_none"
+}
+
+func (r *trial) thaw(t *rapid.T) {
+	to := r.any(t)
+	image, there := r.frozen(t)
+	_, taken := r.model.logs[to]
+	want := ErrNotFound
+	if there {
+		want = ErrExists
+	}
+	if r.expect(r.db.Thaw(context.Background(), image, Session{ID: to}), there && !taken, want) {
+		log := r.model.images[image]
+		r.model.logs[to], r.model.titles[to], r.model.updated[to] = log, "", r.clock
+		if len(log) > 0 {
+			r.model.titles[to] = log[0].Data.(event.UserMessage).Content.Text()
+		}
+	}
+}
+
+func (r *trial) drop(t *rapid.T) {
+	id, there := r.frozen(t)
+	if r.expect(r.db.DeleteImage(context.Background(), id), there, ErrNotFound) {
+		delete(r.model.images, id)
+	}
+}
+
 func (r *trial) compare(t *rapid.T) {
 	ctx := context.Background()
 	var listed []event.SessionID
@@ -185,7 +236,7 @@ func (r *trial) compare(t *rapid.T) {
 			t.Fatalf("Events(%s) = %v\n%s\nwant\n%s", id, err, lines(got), lines(log))
 		}
 		s, err := r.db.Session(ctx, id)
-		if err != nil || s.Title != r.model.titles[id] || s.Messages != len(log)/2 || s.Open {
+		if err != nil || s.Title != r.model.titles[id] || s.Messages != messages(log) || s.Open {
 			t.Fatalf("Session(%s) = %+v, %v; want title %q", id, s, err, r.model.titles[id])
 		}
 		if len(log) > 0 {
@@ -221,6 +272,14 @@ func (r *trial) compare(t *rapid.T) {
 			t.Fatalf("Draft(%s) = %q, %v; want %q", id, got, err, text)
 		}
 	}
+	for id, log := range r.model.images {
+		if im, err := r.db.Image(ctx, string(id)); err != nil || lines(im.Messages) != lines(log) {
+			t.Fatalf("Image(%s) = %v\n%s\nwant\n%s", id, err, lines(im.Messages), lines(log))
+		}
+	}
+	if all, err := r.db.Images(ctx); err != nil || len(all) != len(r.model.images) {
+		t.Fatalf("Images() = %d, %v; want %d", len(all), err, len(r.model.images))
+	}
 	stats, err := r.db.Stats(ctx, time.Time{})
 	turns := 0
 	for _, s := range stats {
@@ -229,6 +288,13 @@ func (r *trial) compare(t *rapid.T) {
 	if err != nil || turns != r.model.turns {
 		t.Fatalf("Stats() = %d turns, %v; want %d", turns, err, r.model.turns)
 	}
+}
+
+func messages(log []event.Event) (n int) {
+	for _, e := range log {
+		n += growthOf(e.Data).messages
+	}
+	return n
 }
 
 func lines(log []event.Event) string {

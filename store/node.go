@@ -1,12 +1,14 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"agentx/engine"
 	"agentx/engine/event"
@@ -40,9 +42,8 @@ func (db *DB) speech(ctx context.Context, session event.SessionID) (speech, erro
 	s := speech{session: session}
 	err := db.look(ctx, func(tx *sql.Tx) error {
 		var key, begun int64
-		var turn string
-		err := tx.QueryRowContext(ctx, `SELECT n, begun, turn, model, image FROM sessions WHERE id = ?`, string(session)).
-			Scan(&key, &begun, &turn, &s.model, &s.image)
+		err := tx.QueryRowContext(ctx, `SELECT n, begun, model, image FROM sessions WHERE id = ?`, string(session)).
+			Scan(&key, &begun, &s.model, &s.image)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -53,16 +54,36 @@ func (db *DB) speech(ctx context.Context, session event.SessionID) (speech, erro
 		if err != nil {
 			return err
 		}
-		asked := int64(0)
-		if turn != "" {
-			if asked, err = seqOf(ctx, tx, session, "user_message"); err != nil {
-				return err
-			}
+		asked, err := unanswered(ctx, tx, key, session)
+		if err != nil {
+			return err
+		}
+		if asked <= begun {
+			asked = 0 // what came with an image is answered, or never will be
 		}
 		s.links, err = linksOf(ctx, tx, key<<32, key<<32|max(end, begun), key<<32|asked)
 		return err
 	})
 	return s, err
+}
+
+// unanswered returns what counts the last message of the user, or 0 where its
+// turn has ended.
+func unanswered(ctx context.Context, tx *sql.Tx, key int64, session event.SessionID) (int64, error) {
+	asked, err := seqOf(ctx, tx, session, "user_message")
+	if err != nil || asked == 0 {
+		return 0, err
+	}
+	var answered bool
+	err = tx.QueryRowContext(ctx, `
+		SELECT EXISTS (
+			SELECT 1 FROM events
+			WHERE n BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | 0xffffffff AND type = 'turn_response'
+				AND event ->> '$.data.messageId' = (SELECT event ->> '$.data.id' FROM events WHERE n = ?1 << 32 | ?2))`, key, asked).Scan(&answered)
+	if answered {
+		return 0, err
+	}
+	return asked, err
 }
 
 // linksOf seals the messages behind one event up to another, without a third.
@@ -158,7 +179,7 @@ func nodesOf(ctx context.Context, tx *sql.Tx, head sql.NullInt64) (events []even
 		}
 		seal = seal.Add([]byte(text))
 		var e event.Event
-		if err = json.Unmarshal([]byte(text), &e); err == nil && string(hash) != string(seal[:]) {
+		if e, err = parse([]byte(text)); err == nil && string(hash) != string(seal[:]) {
 			err = errors.New("it is not what was frozen")
 		}
 		if err != nil {
@@ -169,21 +190,31 @@ func nodesOf(ctx context.Context, tx *sql.Tx, head sql.NullInt64) (events []even
 	return events, texts, seal, rows.Err()
 }
 
+// parse reads an event of which nothing is known beside its text.
+func parse(text []byte) (event.Event, error) {
+	head, _, _ := bytes.Cut(text[:min(len(text), 100)], []byte(`,"data":`))
+	name, time, _ := strings.Cut(strings.TrimPrefix(string(head), `{"type":"`), `","timestamp":`)
+	at, _ := strconv.ParseInt(time, 10, 64) // decode believes neither
+	return decode(name, at, text)
+}
+
 // dropNodes removes a message, and those before it, that nothing needs.
 func dropNodes(ctx context.Context, tx *sql.Tx, head int64) error {
-	_, err := tx.ExecContext(ctx, `
-		WITH RECURSIVE gone (n, parent) AS (
-			SELECT n, parent FROM nodes
-			WHERE n = ?
-				AND NOT EXISTS (SELECT 1 FROM nodes AS c WHERE c.parent = nodes.n)
-				AND NOT EXISTS (SELECT 1 FROM images WHERE head = nodes.n)
-			UNION ALL
-			SELECT p.n, p.parent FROM gone JOIN nodes AS p ON p.n = gone.parent
-			WHERE NOT EXISTS (SELECT 1 FROM nodes AS c WHERE c.parent = p.n AND c.n <> gone.n)
-				AND NOT EXISTS (SELECT 1 FROM images WHERE head = p.n))
-		DELETE FROM nodes WHERE n IN (SELECT n FROM gone)`, head)
+	_, err := tx.ExecContext(ctx, dropping, head)
 	return err
 }
+
+const dropping = `
+	WITH RECURSIVE gone (n, parent) AS (
+		SELECT n, parent FROM nodes
+		WHERE n = ?
+			AND NOT EXISTS (SELECT 1 FROM nodes AS c WHERE c.parent = nodes.n)
+			AND NOT EXISTS (SELECT 1 FROM images WHERE head = nodes.n)
+		UNION ALL
+		SELECT p.n, p.parent FROM gone JOIN nodes AS p ON p.n = gone.parent
+		WHERE NOT EXISTS (SELECT 1 FROM nodes AS c WHERE c.parent = p.n AND c.n <> gone.n)
+			AND NOT EXISTS (SELECT 1 FROM images WHERE head = p.n))
+	DELETE FROM nodes WHERE n IN (SELECT n FROM gone)`
 
 // keepBlob writes bytes that are not there yet, and returns which they are.
 func keepBlob(ctx context.Context, tx *sql.Tx, data []byte) (n int64, err error) {
