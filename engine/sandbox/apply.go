@@ -15,7 +15,9 @@ import (
 // Apply brings the directory to where the changes lead, which [Workdir.Changes]
 // of another one returned: this one is as that one was before them, or empty. To
 // apply them again does no harm. Where they do not fit, or make no sense,
-// nothing is done; where the disk fails, some may be done.
+// nothing is done; where the disk fails, some may be done. Files and links are
+// told of, folders are not; and what an image can bring again is not forced to
+// the disk file by file.
 func (w *Workdir) Apply(ctx context.Context, files []engine.File) error {
 	end, err := w.begin(ctx)
 	if err != nil {
@@ -74,6 +76,8 @@ func fits(f engine.File) error {
 	}
 	switch k := kind(f); {
 	case f.Mode&^(modeKind|0o7777) != 0:
+	case k == modeFile && unfinished(path.Base(p)):
+		return errUnfinished
 	case k == modeFolder, k == modeFile:
 		return nil
 	case k == modeLink:
@@ -182,12 +186,14 @@ func (w *Workdir) make(ctx context.Context, f engine.File) error {
 		}
 		return nil
 	case modeLink:
-		return w.root.Symlink(string(f.Data), f.Path)
+		err = w.root.Symlink(string(f.Data), f.Path)
+	default:
+		err = w.replace(ctx, f.Path, f.Data, fileMode(f), passing)
 	}
-	if err := w.replace(ctx, f.Path, f.Data, fileMode(f), passing); err != nil {
+	if err != nil {
 		return err
 	}
-	w.tell(FileWritten{Path: shown(f.Path), Size: int64(len(f.Data)), Created: was.Mode&modeKind != modeFile})
+	w.tell(FileWritten{Path: shown(f.Path), Size: int64(len(f.Data)), Created: was.Mode&modeKind != kind(f)})
 	return nil
 }
 

@@ -95,7 +95,9 @@ func reason(err error) error {
 	if number, ok := errors.AsType[syscall.Errno](err); ok {
 		return number // without the path that the system was given
 	}
-	if _, ok := errors.AsType[*os.PathError](err); ok {
+	_, path := errors.AsType[*os.PathError](err)
+	_, link := errors.AsType[*os.LinkError](err)
+	if path || link {
 		return ErrOutside // what a Root says when a path leaves it has no number
 	}
 	return err

@@ -171,7 +171,7 @@ func (w *Workdir) walk(ctx context.Context, see func(Print) error) error {
 		var stop error // of see
 		err := w.each(ctx, dir, func(info fs.FileInfo) error {
 			p := path.Join(dir, info.Name())
-			if unfinished(info.Name()) {
+			if info.Mode().IsRegular() && unfinished(info.Name()) {
 				return nil
 			}
 			if seen++; seen > w.limits.Tree {

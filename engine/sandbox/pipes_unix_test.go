@@ -43,3 +43,21 @@ func TestPipesAndSockets(t *testing.T) {
 		t.Error("a socket is opened as a folder")
 	}
 }
+
+// A file of the kernel says that it is empty, and has no end that anybody knows.
+func TestFileOfUnknownSize(t *testing.T) {
+	w, err := sandbox.Open("/proc", sandbox.Options{Limits: sandbox.Limits{File: 1000}})
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	defer w.Close()
+	if e, err := w.Stat(t.Context(), "self/smaps"); err != nil || e.Size != 0 {
+		t.Skip("no file of unknown size here", err)
+	}
+	if text, err := w.Read(t.Context(), "self/smaps"); !errors.Is(err, sandbox.ErrTooLarge) {
+		t.Errorf("%d bytes are read, %v", len(text), err)
+	}
+	if _, err := w.Read(t.Context(), "self/root/etc/passwd"); !errors.Is(err, sandbox.ErrOutside) {
+		t.Errorf("/proc leads outside: %v", err)
+	}
+}

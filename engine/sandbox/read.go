@@ -68,7 +68,7 @@ func (w *Workdir) open(p string) (*os.File, fs.FileInfo, error) {
 // take reads r to its end. What it is said to hold is no more than a hint: some
 // files say nothing and have no end.
 func take(ctx context.Context, r io.Reader, hint, most int64) ([]byte, error) {
-	data := make([]byte, 0, min(hint, most)+1)
+	data := make([]byte, 0, max(512, min(hint, most)+1))
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err

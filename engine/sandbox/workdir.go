@@ -16,7 +16,8 @@ import (
 // Options say how a work directory is held. The zero value works.
 type Options struct {
 	// Tell hears of every operation that was done, and of every one that was
-	// not, in order. It is quick, and asks for no change in the directory.
+	// not, by whichever goroutine did it; of changes in their order. It is
+	// quick, and asks for no change in the directory itself.
 	Tell func(event.Data)
 
 	Limits Limits

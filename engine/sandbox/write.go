@@ -41,6 +41,9 @@ func (w *Workdir) write(ctx context.Context, name string, data []byte) (p string
 	if p, err = w.resolve(ctx, name, true); err != nil {
 		return "", false, err
 	}
+	if unfinished(path.Base(p)) {
+		return "", false, errUnfinished
+	}
 	mode, created, err := w.overwritable(p)
 	if err != nil {
 		return "", false, err
@@ -161,6 +164,8 @@ func put(ctx context.Context, f *os.File, data []byte) error {
 // besides begins the name of a file that is being written. One that is still
 // there belonged to a program that was killed.
 const besides = ".agentx-"
+
+var errUnfinished = fmt.Errorf("%w: files that are being written have such names", ErrName)
 
 // unfinished reports whether a name is of a file that is being written.
 func unfinished(name string) bool {
