@@ -3,6 +3,7 @@ package responses
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"agentx/engine"
@@ -322,8 +323,9 @@ func (d *decoder) end(out []event.Stream, kind string) ([]event.Stream, error) {
 	case "cancelled":
 		return out, wire.Told(&engine.Fault{Code: event.CodeIncomplete, Message: d.call.Provider + " cancelled the answer", Retryable: true})
 	}
+	came := maps.Clone(d.items.last)
 	for i := range r.Output {
-		out = d.fill(out, i, &r.Output[i])
+		out = d.fill(out, i, &r.Output[i], came)
 	}
 	for _, it := range d.items.all {
 		if it.kind == function {
@@ -334,8 +336,8 @@ func (d *decoder) end(out []event.Stream, kind string) ([]event.Stream, error) {
 }
 
 // fill takes over the item at a place of the whole answer. One that cannot be
-// told from what has come is left alone.
-func (d *decoder) fill(out []event.Stream, place int, s *sent) []event.Stream {
+// told from those that came before the end is left alone.
+func (d *decoder) fill(out []event.Stream, place int, s *sent, came map[string]*item) []event.Stream {
 	if !ours(s.Type) {
 		return out
 	}
@@ -344,7 +346,7 @@ func (d *decoder) fill(out []event.Stream, place int, s *sent) []event.Stream {
 		it = d.items.byIndex[place]
 	}
 	if it == nil || !it.matches(s) {
-		if s.Type == function && d.calls[s.CallID] || s.Type != function && d.items.last[s.Type] != nil {
+		if s.Type == function && d.calls[s.CallID] || s.Type != function && came[s.Type] != nil {
 			return out
 		}
 		it = d.items.add(s.Type, s.ID, place, true)

@@ -151,7 +151,7 @@ func assistant(parts []event.Part, seal string) []input {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case event.Thinking:
-			if secret, ok := strings.CutPrefix(p.Signature, seal); ok {
+			if secret, ok := strings.CutPrefix(p.Signature, seal); ok && secret != "" {
 				thoughts = append(thoughts, pondered(p.Text, secret))
 			}
 			continue

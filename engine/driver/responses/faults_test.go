@@ -1,0 +1,163 @@
+package responses_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"agentx/engine"
+	"agentx/engine/driver/responses"
+	"agentx/engine/driver/wire"
+	"agentx/engine/enginetest"
+	"agentx/engine/event"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// answer is a stream that is always the same.
+type answer string
+
+func (a answer) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}},
+		Body: io.NopCloser(strings.NewReader(string(a))), Request: r,
+	}, nil
+}
+
+func sse(data string) string { return "data: " + data + "\n\n" }
+
+var (
+	start = sse(`{"type":"response.created","response":{"id":"resp_0123456789abcdef0123","model":"m"}}`) +
+		sse(`{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[]}}`)
+	pieces = piece("one") + piece("two")
+	stop   = sse(`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":7,"output_tokens":42}}}`)
+)
+
+func piece(s string) string {
+	return sse(`{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"` + s + `"}`)
+}
+
+// TestKit puts the driver through what every driver promises.
+func TestKit(t *testing.T) {
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/responses" || r.Header.Get("Authorization") != "Bearer sk-0123456789" {
+			http.Error(w, r.URL.Path, http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, s := range []string{start, pieces, pieces, stop} {
+			io.WriteString(w, s)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer p.Close()
+	enginetest.TestDriver(t, func() engine.Driver {
+		return responses.Driver{BaseURL: p.URL + "/v1/", Key: wire.Secret("sk-0123456789")}
+	})
+}
+
+// TestCutEverywhere ends an answer at every byte: it is complete exactly when
+// its last event has been seen.
+func TestCutEverywhere(t *testing.T) {
+	whole := start + pieces + stop
+	for at := range len(whole) {
+		o := ask(driver(answer(whole[:at])))
+		if complete := at >= len(whole)-2; (o.err == nil) != complete {
+			t.Errorf("cut at %d of %d (%q): error %v", at, len(whole), whole[max(0, at-20):at], o.err)
+		}
+		if o.err != nil && engine.FaultOf(o.err).Code != event.CodeIncomplete {
+			t.Errorf("cut at %d: %v", at, o.err)
+		}
+		if text := o.message.Content.Text(); !strings.HasPrefix("onetwo", text) || text != "" && o.message.Incomplete != (o.err != nil) {
+			t.Errorf("cut at %d: %+v", at, o.message)
+		}
+	}
+}
+
+// TestFailures are told in the stream, in every way in which servers do that.
+func TestFailures(t *testing.T) {
+	failed := func(problem string) string {
+		return sse(`{"type":"response.failed","response":{"status":"failed","error":` + problem + `,"usage":{"input_tokens":3,"output_tokens":1}}}`)
+	}
+	for _, test := range []struct {
+		name, body string
+		code       event.ErrorCode
+		again      bool
+		says       string
+	}{
+		{"flat", sse(`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`), event.CodeRateLimit, true, "slow down"},
+		{"nested", sse(`{"type":"error","error":{"type":"insufficient_quota","code":"insufficient_quota","message":"no credit"}}`), event.CodeQuota, false, "no credit"},
+		{"of another type", "event: error\n" + sse(`{"code":503,"type":"unavailable_error","message":"loading the model"}`), event.CodeOverloaded, true, "loading"},
+		{"without a type", sse(`{"error":{"message":"the context window is full","code":"context_length_exceeded"}}`), event.CodeContextOverflow, false, "full"},
+		{"of nothing", sse(`{"type":"error"}`), event.CodeServer, true, "P failed"},
+		{"failed", failed(`{"code":"server_error","message":"try again"}`), event.CodeServer, true, "try again"},
+		{"failed for good", failed(`{"code":"invalid_prompt","message":"not this"}`), event.CodeInvalidRequest, false, "not this"},
+		{"failed for a picture", failed(`{"code":"image_too_small","message":"too small"}`), event.CodeInvalidRequest, false, "too small"},
+		{"failed for a policy", failed(`{"code":"image_content_policy_violation","message":"no"}`), event.CodeContentFilter, false, "no"},
+		{"failed for nothing", failed(`null`), event.CodeServer, true, "P failed"},
+		{"completed, it says", sse(`{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"not at all"}}}`), event.CodeServer, true, "not at all"},
+		{"cancelled", sse(`{"type":"response.cancelled","response":{"status":"cancelled"}}`), event.CodeIncomplete, true, "cancelled"},
+		{"no end", "data: [DONE]\n\n", event.CodeIncomplete, true, "closed before"},
+		{"no JSON", "data: <html>\n\n" + stop, event.CodeProtocol, false, "not JSON"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			o := ask(driver(answer(start + pieces + test.body)))
+			if o.err == nil {
+				t.Fatal("no error")
+			}
+			f := engine.FaultOf(o.err)
+			if f.Code != test.code || f.Retryable != test.again || !strings.Contains(f.Message, test.says) {
+				t.Errorf("fault %+v", f)
+			}
+			if o.message.Content.Text() != "onetwo" || !o.message.Incomplete {
+				t.Errorf("message %+v", o.message)
+			}
+			if strings.HasPrefix(test.name, "failed") && o.usage != (event.Usage{InputTokens: 3, OutputTokens: 1}) {
+				t.Errorf("usage %+v", o.usage)
+			}
+		})
+	}
+}
+
+// TestOnceMore tries again where a failure was told before anything was said.
+func TestOnceMore(t *testing.T) {
+	asked := 0
+	d := responses.Driver{BaseURL: "http://localhost/v1", Client: &wire.Client{
+		Sleep: func(context.Context, time.Duration) error { return nil },
+		Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if asked++; asked < 3 {
+				return answer(start + sse(`{"type":"response.failed","response":{"error":{"code":"server_error","message":"oh"}}}`)).RoundTrip(r)
+			}
+			return answer(start + pieces + stop).RoundTrip(r)
+		}),
+	}}
+	if o := ask(d); o.err != nil || o.message.Content.Text() != "onetwo" || asked != 3 {
+		t.Errorf("asked %d times: %+v", asked, o)
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestTooMuch ends an answer that has more in it than any could.
+func TestTooMuch(t *testing.T) {
+	for name, item := range map[string]string{
+		"calls":    `{"type":"function_call","name":"t","arguments":"{}"}`,
+		"messages": `{"type":"message","content":[{"type":"output_text","text":"x"}]}`,
+	} {
+		one := sse(`{"type":"response.output_item.added","item":`+item+`}`) + sse(`{"type":"response.output_item.done","item":`+item+`}`)
+		for _, body := range []string{strings.Repeat(one, 11_000), sse(`{"type":"response.completed","response":{"output":[` + strings.Repeat(item+",", 11_000) + item + `]}}`)} {
+			o := ask(driver(answer(body + stop)))
+			if o.err == nil || engine.FaultOf(o.err).Code != event.CodeTooLarge {
+				t.Errorf("%s: error %v, %d parts", name, o.err, len(o.message.Content))
+			}
+		}
+	}
+}
