@@ -132,7 +132,7 @@ func (c *collection) file(ctx context.Context, now Print) (engine.File, error) {
 }
 
 func (c *collection) content(ctx context.Context, p string) ([]byte, uint32, error) {
-	f, info, err := c.w.open(p)
+	f, info, err := c.w.openFile(p)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -65,6 +65,7 @@ func TestAnImageOfAnImage(t *testing.T) {
 	first.put("bin/tool", "by a shell") // not through us
 	first.link("bin/tool", "tool")
 	first.link("/etc", "out")
+	first.put("bin/.agentx-"+strings.Repeat("Q", 26), "half a fi") // somebody was killed while writing
 	image, err := first.Changes(ctx)
 	first.must(err)
 	wire, err := json.Marshal(engine.Image{Sandbox: image})

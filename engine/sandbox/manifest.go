@@ -117,7 +117,7 @@ func printOf(p string, info fs.FileInfo) Print {
 	return out
 }
 
-// hashed returns p with its hash.
+// hashed returns p, which was just looked at, with its hash.
 func (w *Workdir) hashed(ctx context.Context, p Print) (Print, error) {
 	switch p.Mode & modeKind {
 	case modeLink:
@@ -127,13 +127,16 @@ func (w *Workdir) hashed(ctx context.Context, p Print) (Print, error) {
 		}
 		p.Hash, p.Size = hash([]byte(target)), int64(len(target))
 	case modeFile:
-		f, info, err := w.open(p.Path)
+		f, info, err := w.openFile(p.Path)
 		if err != nil {
 			return Print{}, err
 		}
 		defer f.Close()
+		if w.buffer == nil {
+			w.buffer = make([]byte, 64<<10)
+		}
 		sum := sha256.New()
-		n, err := io.Copy(sum, &patient{ctx, f})
+		n, err := io.CopyBuffer(sum, &patient{ctx, f}, w.buffer)
 		if err != nil {
 			return Print{}, err
 		}

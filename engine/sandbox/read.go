@@ -50,11 +50,16 @@ func (w *Workdir) open(p string) (*os.File, fs.FileInfo, error) {
 	if !info.Mode().IsRegular() {
 		return nil, nil, ErrNotFile
 	}
+	return w.openFile(p)
+}
+
+// openFile is open where it has just been looked at.
+func (w *Workdir) openFile(p string) (*os.File, fs.FileInfo, error) {
 	f, err := w.root.OpenFile(p, os.O_RDONLY|atOnce, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = ErrNotFile
 	}

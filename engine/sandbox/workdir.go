@@ -59,10 +59,12 @@ type Workdir struct {
 	hear   func(event.Data)
 	limits Limits
 
-	// turn has a place for who changes the directory, or wants it unchanged.
-	turn  chan struct{}
-	base  map[string]Print // what Changes compares with; the zero Print is nothing
-	whole bool             // base is about the whole directory, not only about what we touched
+	// turn has a place for who changes the directory, or wants it unchanged. All
+	// that follows is theirs.
+	turn   chan struct{}
+	base   map[string]Print // what Changes compares with; the zero Print is nothing
+	whole  bool             // base is about the whole directory, not only about what we touched
+	buffer []byte           // for hashing
 }
 
 // Open holds the folder dir, which must be there, and reads nothing of it.
