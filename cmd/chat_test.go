@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,7 +45,8 @@ func TestChatKilled(t *testing.T) {
 	w := h.open(80, 30, nil, "-m", "openai/drip")
 	w.ready()
 	w.says("the weather")
-	w.sees("Thinking about the weather, drop1 ", "drop60 ") // more than a quarter of a second
+	w.reads("Thinking about the weather, drop1 drop2 ")
+	h.until("the text on the disk", func() bool { return strings.Contains(h.live(), "drop20 ") })
 	w.signal(syscall.SIGKILL)
 	w.ends(-int(syscall.SIGKILL))
 
@@ -52,9 +54,9 @@ func TestChatKilled(t *testing.T) {
 		t.Errorf("the list does not say what happened:\n%s", out)
 	}
 	w = h.open(80, 60, nil, "-c", "-m", "openai/history")
-	w.sees("› the weather", "Thinking about the weather, drop1 ", "broken off")
 	w.ready()
-	w.once("› the weather", "Thinking about the weather, drop1 ", " drop20 ", "broken off")
+	w.reads("› the weather", "Thinking about the weather, drop1 ", "broken off")
+	w.readsOnce("› the weather", "Thinking about the weather, drop1 drop2 ", "drop19 drop20 ", "broken off")
 	w.says("go on")
 	w.reads("user: go on")
 	w.ready()
@@ -65,13 +67,24 @@ func TestChatKilled(t *testing.T) {
 	}
 }
 
+// live is what is on the disk of an answer that is not over.
+func (h *house) live() string {
+	files, _ := filepath.Glob(filepath.Join(h.home, ".local/share/agentx/agentx.db-live/*"))
+	var all strings.Builder
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		all.Write(text)
+	}
+	return all.String()
+}
+
 // Esc stops an answer; what came stays, and the conversation goes on.
 func TestChatStopped(t *testing.T) {
 	h := newHouse(t)
 	w := h.open(80, 30, nil, "-m", "openai/drip")
 	w.ready()
 	w.says("the weather")
-	w.sees("drop5 ")
+	w.reads("drop5 drop6 ")
 	w.types(esc)
 	w.ready()
 	w.once("Thinking about the weather, drop1 ")
@@ -117,14 +130,14 @@ func TestChatSignals(t *testing.T) {
 			h := newHouse(t)
 			w := h.open(80, 24, nil, "-m", "openai/drip")
 			w.ready()
-			w.endsSoon(s)
+			w.endsBy(s)
 			w.restored()
 		})
 		t.Run(fmt.Sprint("answering, ", s), func(t *testing.T) {
 			h := newHouse(t)
 			w := h.open(80, 24, nil, "-m", "openai/drip", "the weather")
-			w.sees("drop20 ")
-			w.endsSoon(s)
+			w.reads("drop19 drop20 ")
+			w.endsBy(s)
 			w.restored()
 			w.once("Thinking about the weather,")
 			h.keptPart(t)
@@ -132,23 +145,11 @@ func TestChatSignals(t *testing.T) {
 	}
 }
 
-// endsSoon sends a signal and wants the program to end by it.
-func (w *window) endsSoon(s syscall.Signal) {
+// endsBy sends a signal and wants the program to end by it.
+func (w *window) endsBy(s syscall.Signal) {
 	w.t.Helper()
-	began := time.Now()
 	w.signal(s)
 	w.ends(128 + int(s))
-	w.soon(began)
-}
-
-// soon wants less than two seconds to have gone by. A busy machine is given three.
-func (w *window) soon(since time.Time) {
-	w.t.Helper()
-	took := time.Since(since).Round(time.Millisecond)
-	w.t.Logf("the end took %v", took)
-	if took > 5*time.Second {
-		w.t.Errorf("the end took %v", took)
-	}
 }
 
 // keptPart wants the beginning of the answer of "drip" in the session.
@@ -172,7 +173,7 @@ func TestChatUnsent(t *testing.T) {
 	w.sees("queued: two")
 	w.types("half a thought")
 	w.sees("› half a thought")
-	w.endsSoon(syscall.SIGTERM)
+	w.endsBy(syscall.SIGTERM)
 	w.restored()
 
 	w = h.open(80, 24, nil, "-c")
@@ -197,12 +198,10 @@ func TestChatHangUp(t *testing.T) {
 			if args == nil {
 				w.ready()
 			} else {
-				w.sees("drop20 ")
+				w.reads("drop19 drop20 ")
 			}
-			began := time.Now()
 			_ = w.ptm.Close()
 			w.ends(128 + int(syscall.SIGHUP))
-			w.soon(began)
 			if args != nil {
 				h.keptPart(t)
 			}
@@ -218,8 +217,7 @@ func TestChatStuck(t *testing.T) {
 	w.says("count")
 	w.sees(" of many")
 	w.mu.Lock() // from here on nobody reads
-	h.until("an answer far larger than a terminal's buffer", func() bool { return h.said.Load() > 1<<20 })
-	began := time.Now()
+	h.until("an answer far larger than a terminal's buffer", func() bool { return h.said.Load() > 256<<10 })
 	w.signal(syscall.SIGTERM)
 	select {
 	case <-w.ended:
@@ -228,7 +226,6 @@ func TestChatStuck(t *testing.T) {
 	}
 	w.mu.Unlock()
 	w.ends(128 + int(syscall.SIGTERM))
-	w.soon(began)
 	after, err := term.GetState(int(w.tty.Fd()))
 	if err != nil || !reflect.DeepEqual(after, w.before) {
 		t.Errorf("the terminal's attributes are not as they were: %v", err)
@@ -316,7 +313,7 @@ func TestChatWriting(t *testing.T) {
 	if strings.Contains(w.all(), "You said") {
 		t.Error("a paste was sent")
 	}
-	w.rests() // an Enter so close behind a paste would be its last line
+	w.rests(250 * time.Millisecond) // an Enter so close behind a paste would be its last line
 	w.types(enter)
 	w.sees("● You said: first", "› first")
 	w.ready()
@@ -360,9 +357,9 @@ func TestChatAround(t *testing.T) {
 	w.ready()
 	w.says("/copy")
 	w.sees("Copied")
-	if want, got := `OSC "52;c;WW91IHNhaWQ6IGEgdGhvdWdodCBvZiBtaW5l`, strings.Join(w.ledger().strings, "\n"); !strings.Contains(got, want) {
-		t.Errorf("the clipboard got %s", got)
-	}
+	w.until("the clipboard", func() bool {
+		return strings.Contains(strings.Join(w.ledger().strings, "\n"), `OSC "52;c;WW91IHNhaWQ6IGEgdGhvdWdodCBvZiBtaW5l`)
+	})
 	w.says("/export talk.md")
 	w.sees("talk.md")
 	w.until("the file", func() bool {
@@ -393,7 +390,8 @@ func TestChatPick(t *testing.T) {
 	w.leaves()
 }
 
-// Nothing happens: nothing is written.
+// Nothing happens: nothing is written. Whatever turned or ticked would write
+// more often.
 func TestChatIdle(t *testing.T) {
 	h := newHouse(t)
 	w := h.open(80, 24, nil, "-m", "openai/echo")
@@ -401,24 +399,19 @@ func TestChatIdle(t *testing.T) {
 	w.says("hello")
 	w.sees("You said: hello")
 	w.ready()
-	w.rests()
-	before := len(w.written())
-	time.Sleep(1500 * time.Millisecond)
-	if late := w.written()[before:]; len(late) > 0 {
-		t.Errorf("%d bytes were written to a terminal where nothing happens: %q", len(late), late)
-	}
+	w.rests(1500 * time.Millisecond)
 	w.leaves()
 }
 
-// rests waits until nothing is written for a while.
-func (w *window) rests() {
+// rests waits until nothing has been written for so long.
+func (w *window) rests(long time.Duration) {
 	w.t.Helper()
 	n, since := -1, time.Now()
 	w.until("rest", func() bool {
 		if now := len(w.written()); now != n {
 			n, since = now, time.Now()
 		}
-		return time.Since(since) > 250*time.Millisecond
+		return time.Since(since) > long
 	})
 }
 
@@ -512,10 +505,10 @@ func TestChatInUse(t *testing.T) {
 	first.sees("You said: hello")
 	first.ready()
 	second := h.open(120, 24, nil, "-c")
-	second.sees("in use", fmt.Sprint(first.cmd.Process.Pid))
+	second.reads("in use", fmt.Sprint(first.cmd.Process.Pid))
 	second.ends(codeStore)
 	second.restored()
-	second.once("in use")
+	second.readsOnce("in use")
 	first.leaves()
 }
 
@@ -559,6 +552,7 @@ func TestChatResized(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	w.resize(100, 30)
+	h.gate <- struct{}{} // the answer outlives the storm
 	w.reads("word300.")
 	w.ready()
 	w.says("/model openai/echo")
@@ -594,19 +588,37 @@ func TestChatResizedAtRest(t *testing.T) {
 	w.sees("omikron pi")
 	w.types(enter)
 	w.sees("You said:", "Ask anything")
-	w.types("half a thought that is long enough to need a second line in a smaller window")
+	thought := "half a thought that is long enough to need a second line in a smaller window"
+	w.types(thought)
 	w.sees("smaller window")
 	for _, size := range [][2]int{{60, 24}, {120, 30}, {30, 12}, {30, 40}, {200, 50}, {20, 12}, {80, 24}} {
-		w.rests()
+		w.rests(250 * time.Millisecond)
 		before := len(w.written())
 		w.resize(size[0], size[1])
 		w.until(fmt.Sprint("everything once at ", size), func() bool {
 			all := w.letters()
-			return len(w.written()) > before && strings.Count(all, "Yousaid:alpha") == 1 && strings.Count(all, "omikronpi") == 2 &&
+			return len(w.written()) > before && w.shows(firstLine("› "+thought, size[0])) && strings.Count(all, "Yousaid:alpha") == 1 && strings.Count(all, "omikronpi") == 2 &&
 				strings.Count(all, "halfathought") == 1 && strings.Count(all, "smallerwindow") == 1
 		})
 	}
 	w.types(ctrlC)
 	w.ready()
 	w.leaves()
+}
+
+// firstLine is as many words of text as fit.
+func firstLine(text string, width int) string {
+	line := ""
+	for word := range strings.SplitAfterSeq(text, " ") {
+		if len([]rune(strings.TrimRight(line+word, " "))) > width {
+			break
+		}
+		line += word
+	}
+	return strings.TrimRight(line, " ")
+}
+
+// shows says whether one of the rows on the screen is line.
+func (w *window) shows(line string) bool {
+	return slices.Contains(strings.Split(w.screen(), "\n"), line)
 }

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,10 +30,6 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is how long a story waits for anything. A machine at rest needs a
-// hundredth of it.
-const patience = 20 * time.Second
-
 // A house is where somebody lives who uses agentx: a home without any files, a
 // folder, and a provider on loopback.
 type house struct {
@@ -54,8 +51,8 @@ func newHouse(t *testing.T) *house {
 }
 
 // answer is provider with models that tell stories: "gate" begins an answer and
-// ends it when the story says so; "drip" counts for ever, and "endless" too, as
-// fast as it can.
+// ends it when the story says so; "slow" counts to 300, the last words when the
+// story says so; "drip" counts for ever, and "endless" too, as fast as it can.
 func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -65,7 +62,7 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 		Model    string
 		Messages []struct{ Content any }
 	}
-	if err := json.Unmarshal(body, &req); err != nil || !slices.Contains([]string{"gate", "drip", "endless"}, req.Model) {
+	if err := json.Unmarshal(body, &req); err != nil || !slices.Contains([]string{"gate", "slow", "drip", "endless"}, req.Model) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		provider(w, r)
 		return
@@ -75,6 +72,11 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 		text, _ := json.Marshal(s)
 		fmt.Fprintf(w, "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", text)
 		w.(http.Flusher).Flush()
+	}
+	if req.Model == "slow" {
+		h.count(r.Context(), say)
+		fmt.Fprint(w, finished)
+		return
 	}
 	question := req.Messages[len(req.Messages)-1].Content
 	say(fmt.Sprintf("Thinking about %v, ", question))
@@ -94,8 +96,25 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-h.gate:
 		say(fmt.Sprintf("done with %v.", question))
-		fmt.Fprint(w, "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+		fmt.Fprint(w, finished)
 	case <-r.Context().Done():
+	}
+}
+
+const finished = "data: {\"id\":\"c1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+
+// count says 300 words, and the last of them when the story lets it.
+func (h *house) count(ctx context.Context, say func(string)) {
+	for n := range 300 {
+		if n == 280 {
+			select {
+			case <-h.gate:
+			case <-ctx.Done():
+				return
+			}
+		}
+		say(fmt.Sprintf("word%d. ", n+1) + strings.Repeat("\n\n", (n+1)%10/9))
+		time.Sleep(3 * time.Millisecond)
 	}
 }
 
@@ -152,13 +171,13 @@ func (h *house) openProgram(cols, rows int, env []string, name string, args ...s
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := pty.Setsize(ptm, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}); err != nil {
+		t.Fatal(err)
+	}
+	ptm = pollable(t, ptm)
 	w := &window{t: t, ptm: ptm, tty: tty, emu: vt.NewEmulator(cols, rows), sheet: newSheet(cols, rows), parser: ansi.NewParser(), ended: make(chan struct{}), drained: make(chan struct{})}
 	w.book.modes = map[int]bool{25: true, 7: true}
 	w.parser.SetHandler(w.book.handler())
-	size := &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}
-	if err := pty.Setsize(ptm, size); err != nil {
-		t.Fatal(err)
-	}
 	if w.before, err = term.GetState(int(tty.Fd())); err != nil {
 		t.Fatal(err)
 	}
@@ -176,10 +195,26 @@ func (h *house) openProgram(cols, rows int, env []string, name string, args ...s
 	t.Cleanup(func() { _ = w.cmd.Process.Kill(); <-w.ended; _ = tty.Close(); _ = ptm.Close() }) // kills nothing that has ended
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the last picture:\n%s", w.screen())
+			t.Logf("the last picture, below the scrollback:\n%s", w.all())
 		}
 	})
 	return w
+}
+
+// pollable is f where Close ends a Read: else a window that nobody writes to
+// could not be closed.
+func pollable(t *testing.T, f *os.File) *os.File {
+	t.Helper()
+	defer f.Close()
+	fd, err := syscall.Dup(int(f.Fd()))
+	if err == nil {
+		syscall.CloseOnExec(fd)
+		err = syscall.SetNonblock(fd, true)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.NewFile(uintptr(fd), f.Name())
 }
 
 // show gives what the program writes to the emulator and to the book.
@@ -343,10 +378,15 @@ func (w *window) once(texts ...string) {
 	}
 }
 
-// ready waits for an empty composer.
+// ready waits for an empty composer, and below it the name of who will answer:
+// before, the world is only being opened.
 func (w *window) ready() {
 	w.t.Helper()
-	w.sees("Ask anything")
+	w.until("an empty composer of an open world", func() bool {
+		_, below, ok := strings.Cut(w.screen(), "Ask anything")
+		_, below, _ = strings.Cut(below, "\n")
+		return ok && strings.TrimSpace(below) != ""
+	})
 }
 
 // resize gives the window another size. Rows that do not fit any more go into
@@ -424,14 +464,31 @@ func exitOf(p *os.ProcessState) int {
 	return p.ExitCode()
 }
 
-// leaves is a person who goes by Ctrl+C, twice.
+// leaves is a person who goes by Ctrl+C, twice, and again if that was too slow.
 func (w *window) leaves() {
 	w.t.Helper()
-	w.types(ctrlC)
-	w.sees("again to quit")
-	w.types(ctrlC)
+	for late := true; late; {
+		w.types(ctrlC)
+		w.sees("again to quit")
+		w.types(ctrlC)
+		w.until("the end", func() bool {
+			s := w.screen()
+			late = strings.Contains(s, "Ask anything") && !strings.Contains(s, "again to quit")
+			return late || w.over()
+		})
+	}
 	w.ends(0)
 	w.restored()
+}
+
+// over says whether the program has ended.
+func (w *window) over() bool {
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // restored wants the terminal back as it was.
