@@ -179,12 +179,8 @@ func (d *decoder) End(out []event.Stream) []event.Stream {
 	if d.finish == "" {
 		return out
 	}
-	stop := d.reason()
-	if stop == event.ContentFilter && !d.spoke {
-		out = d.text(out, d.excuse)
-	}
 	out = d.Count(d.rest(out))
-	return append(out, event.MessageStop{StopReason: stop})
+	return append(out, event.MessageStop{StopReason: d.reason()})
 }
 
 // Count yields the total, once.
@@ -215,21 +211,27 @@ func (d *decoder) reason() event.StopReason {
 }
 
 // failed is the fault of an answer that ended because the model wrote what
-// nobody can use. Mostly it writes something else when it is asked again.
+// nobody can use: mostly it writes something else when it is asked again. It is
+// also that of an answer of which the filter has left nothing.
 func (d *decoder) failed() error {
 	again := true
 	switch d.finish {
+	case "":
+		return nil
 	case "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL":
 	case "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE":
 		again = false
 	default:
-		return nil
+		if d.spoke || d.reason() != event.ContentFilter {
+			return nil
+		}
+		return d.blocked(d.finish, d.excuse)
 	}
 	f := &engine.Fault{Code: event.CodeServer, Message: d.sentence("broke off its answer", d.finish, d.excuse), Retryable: again}
 	return wire.Told(f)
 }
 
-// blocked is the fault of a question that nobody answers.
+// blocked is the fault of a question that gets no answer.
 func (d *decoder) blocked(reason, message string) error {
 	return wire.Told(&engine.Fault{Code: event.CodeContentFilter, Message: d.sentence("refused the content", reason, message)})
 }

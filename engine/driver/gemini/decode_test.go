@@ -48,6 +48,14 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestFiltered tells what is said where the filter has left nothing.
+func TestFiltered(t *testing.T) {
+	events, err := wiretest.Decode(fresh(), []byte(`data: {"candidates":[{"finishReason":"SAFETY","finishMessage":"Not this."}]}`+"\r\n\r\n"))
+	if f := engine.FaultOf(err); err == nil || f.Code != event.CodeContentFilter || f.Retryable || f.Message != "P refused the content (SAFETY): Not this" {
+		t.Errorf("%v, error %v", events, err)
+	}
+}
+
 // TestReasons tells why an answer ends, and that one without a reason does not.
 func TestReasons(t *testing.T) {
 	for reason, want := range map[string]event.StopReason{
