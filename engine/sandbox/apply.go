@@ -14,10 +14,10 @@ import (
 
 // Apply brings the directory to where the changes lead, which [Workdir.Changes]
 // of another one returned: this one is as that one was before them, or empty. To
-// apply them again does no harm. Where they do not fit, or make no sense,
-// nothing is done; where the disk fails, some may be done. Files and links are
-// told of, folders are not; and what an image can bring again is not forced to
-// the disk file by file.
+// apply them again does no harm. Where they are too many or make no sense,
+// nothing is done; where the disk, or what is there already, is in the way, or
+// somebody says stop, some may be done. Files and links are told of, folders are
+// not; and what an image can bring again is not forced to the disk file by file.
 func (w *Workdir) Apply(ctx context.Context, files []engine.File) error {
 	end, err := w.begin(ctx)
 	if err != nil {
