@@ -122,7 +122,7 @@ func closes(d event.Stream) bool {
 func ending(ctx context.Context, broken error, open bool) (event.Stream, error) {
 	switch {
 	case ctx.Err() != nil && open:
-		return event.Interrupted{Reason: reasonOf(ctx)}, context.Cause(ctx)
+		return event.Interrupted{Reason: ReasonOf(ctx)}, context.Cause(ctx)
 	case broken != nil:
 		f := FaultOf(broken)
 		if !open {

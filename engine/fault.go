@@ -35,9 +35,9 @@ type Interrupt event.InterruptReason
 
 func (i Interrupt) Error() string { return "interrupted by " + string(i) }
 
-// reasonOf says who cancelled ctx. A deadline is a timeout; whoever does not
+// ReasonOf says who cancelled ctx. A deadline is a timeout; whoever does not
 // say is the system.
-func reasonOf(ctx context.Context) event.InterruptReason {
+func ReasonOf(ctx context.Context) event.InterruptReason {
 	cause := context.Cause(ctx)
 	if i, ok := errors.AsType[Interrupt](cause); ok {
 		return event.InterruptReason(i)

@@ -32,6 +32,7 @@ type Bus struct {
 	calls    map[string]chan<- SystemEvent // who waits for a response, by the request's id
 	number   int64                         // of the latest subscription
 	requests atomic.Int64
+	spies    atomic.Int64 // how many ask for what the environment says
 }
 
 // A Subscription says which events a handler wants. The zero value wants all
@@ -153,6 +154,7 @@ func (b *Bus) Subscribe(s Subscription, f func(SystemEvent)) (stop func()) {
 	b.ears.add(e)
 	if e.Source == Environment {
 		b.raw.add(e)
+		b.spies.Add(1)
 	}
 	return func() {
 		e.done.Store(true)
@@ -184,8 +186,13 @@ func (b *Bus) remove(e *entry) {
 	b.ears.forget(e)
 	if e.Source == Environment {
 		b.raw.forget(e)
+		b.spies.Add(-1)
 	}
 }
+
+// Overheard reports whether anybody asks for what the environment says, so that
+// it need not be said to nobody.
+func (b *Bus) Overheard() bool { return b.spies.Load() > 0 }
 
 // newRequestID names a request on this bus.
 func (b *Bus) newRequestID() string {

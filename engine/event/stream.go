@@ -119,7 +119,7 @@ const (
 	CodeRateLimit       ErrorCode = "rate_limit"       // too many requests; waiting helps
 	CodeQuota           ErrorCode = "quota"            // no credit left; waiting does not help
 	CodeInvalidRequest  ErrorCode = "invalid_request"  // the provider does not accept what was sent
-	CodeNotFound        ErrorCode = "not_found"        // no such model or address
+	CodeNotFound        ErrorCode = "not_found"        // no such model, address, agent, session or image
 	CodeContextOverflow ErrorCode = "context_overflow" // longer than the model can read
 	CodeOverloaded      ErrorCode = "overloaded"       // the provider is busy
 	CodeServer          ErrorCode = "server"           // the provider failed
@@ -132,6 +132,12 @@ const (
 	CodeConfiguration   ErrorCode = "configuration"    // settings that cannot work
 	CodeStore           ErrorCode = "store"            // the session could not be kept
 	CodeInternal        ErrorCode = "internal"         // a fault of this program
+
+	// What commands fail with, beside these.
+	CodeExists      ErrorCode = "exists"      // there is one of that name already
+	CodeInUse       ErrorCode = "in_use"      // somebody else has it
+	CodeStopped     ErrorCode = "stopped"     // the agent is stopped or destroyed
+	CodeInterrupted ErrorCode = "interrupted" // somebody stopped it
 )
 
 func (MessageStart) stream()   {}

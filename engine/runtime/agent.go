@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -25,10 +26,26 @@ type Definition struct {
 	// Present are shown every event behind the journal and the bus: what is on
 	// a screen has been kept.
 	Present []engine.Presenter
+
+	// Open gives the agent a sandbox, and tell to that for what happens in it.
+	// Nil is none.
+	Open func(ctx context.Context, agent event.AgentID, tell func(event.Data)) (Sandbox, error)
 }
 
+// config is what a command would say of the agent.
 func (d Definition) config() AgentConfig {
-	return AgentConfig{Name: d.Name, SystemPrompt: d.System, Model: d.Model}
+	return AgentConfig{
+		Name: d.Name, SystemPrompt: d.System, Model: d.Model,
+		MaxTokens: d.Options.MaxTokens, Temperature: d.Options.Temperature, Effort: d.Options.Effort,
+	}
+}
+
+// A Sandbox is where an agent works: a directory, and what tools do in it.
+type Sandbox interface {
+	// Changes are what is other than it was when the sandbox was opened.
+	Changes(ctx context.Context) ([]engine.File, error)
+	Apply(ctx context.Context, changes []engine.File) error
+	Close() error
 }
 
 // An Agent answers messages in a session. It holds no conversation: each
@@ -39,18 +56,23 @@ type Agent struct {
 	home    *Container
 	shell   *engine.Agent
 	created time.Time
+	sandbox Sandbox // nil where it has none
+	release func()  // gives the session up; nil where it is the caller's
 
 	mu      sync.Mutex
+	named   AgentConfig // as commands know the agent
 	def     Definition
 	running Definition // as it was when the running turn began
 	turn    string     // id of the running turn
 	unsaved error      // why the journal did not take the running turn's message
 	warned  string     // id of the turn that has told that it is not being kept
+
+	saved string // id of the message that the journal has just kept; used where events are shown, one at a time
 }
 
 func newAgent(c *Container, d Definition, session event.SessionID) *Agent {
 	r := c.runtime
-	a := &Agent{ID: event.AgentID(r.NewID("agent")), Session: session, home: c, created: r.Now(), def: d}
+	a := &Agent{ID: event.AgentID(r.NewID("agent")), Session: session, home: c, created: r.Now(), named: d.config(), def: d}
 	a.shell = engine.NewAgent(engine.AgentConfig{
 		ID: a.ID, Created: a.created,
 		Engine: engine.Engine{
@@ -77,35 +99,89 @@ func (a *Agent) Receive(ctx context.Context, content event.Content) error {
 
 // ReceiveMessage is Receive with a message whose id the caller has chosen.
 func (a *Agent) ReceiveMessage(ctx context.Context, m event.UserMessage) error {
-	r := a.home.runtime
-	call := r.Bus.Begin(r.Now, a.scope(""), AgentReceiveRequest{AgentID: a.ID, Content: m.Content})
-	err := a.shell.Receive(ctx, m)
-	turn := engine.TurnID(m.ID)
-	if err != nil && !wished(err) && !a.toldOf(turn) {
-		a.complain(bus.Command, turn, "the message was not answered as it should be", err)
-	}
-	call.End(a.scope(turn), AgentReceiveResponse{RequestID: call.ID(), AgentID: a.ID, TurnID: turn, Error: text(err)})
+	_, err := announce(a.home.runtime, a.scope(""), AgentReceiveRequest{AgentID: a.ID, Content: m.Content, MessageID: m.ID},
+		func(out *AgentReceiveResponse) (bus.Scope, error) { return a.receive(ctx, m)(out) })
 	return err
+}
+
+// receive gives the message its place; the rest answers it.
+func (a *Agent) receive(ctx context.Context, m event.UserMessage) work[AgentReceiveResponse] {
+	turn := engine.TurnID(m.ID)
+	answer, err := a.shell.Enter(ctx, m)
+	return func(out *AgentReceiveResponse) (bus.Scope, error) {
+		out.AgentID, out.TurnID = a.ID, turn
+		if err == nil {
+			err = answer()
+		}
+		if err != nil && a.toldOf(turn) {
+			err = told{err}
+		}
+		return a.scope(turn), err
+	}
 }
 
 // Interrupt stops the running answer; what came of it is kept.
 func (a *Agent) Interrupt(why event.InterruptReason) {
-	r := a.home.runtime
-	call := r.Bus.Begin(r.Now, a.scope(""), AgentInterruptRequest{AgentID: a.ID})
-	a.shell.Interrupt(why)
-	call.End(a.scope(""), AgentInterruptResponse{RequestID: call.ID(), AgentID: a.ID})
+	q := AgentInterruptRequest{AgentID: a.ID, Reason: why}
+	_, _ = announce(a.home.runtime, a.scope(""), q, func(out *AgentInterruptResponse) (bus.Scope, error) {
+		out.AgentID = a.ID
+		a.interrupt(q)
+		return a.scope(""), nil
+	})
+}
+
+func (a *Agent) interrupt(q AgentInterruptRequest) {
+	why := cmp.Or(q.Reason, event.ByUser)
+	if q.MessageID == "" {
+		a.shell.Interrupt(why)
+		return
+	}
+	a.shell.Cancel(q.MessageID, why)
+}
+
+// Stop interrupts the agent and has it refuse what comes, until it is resumed.
+func (a *Agent) Stop(ctx context.Context) error {
+	_, err := announce(a.home.runtime, a.scope(""), AgentStopRequest{AgentID: a.ID}, func(out *AgentStopResponse) (bus.Scope, error) {
+		out.AgentID = a.ID
+		return a.scope(""), a.shell.Stop(ctx)
+	})
+	return err
+}
+
+// Resume has a stopped agent go on.
+func (a *Agent) Resume() error {
+	_, err := announce(a.home.runtime, a.scope(""), AgentResumeRequest{AgentID: a.ID}, func(out *AgentResumeResponse) (bus.Scope, error) {
+		out.AgentID = a.ID
+		return a.scope(""), a.shell.Resume()
+	})
+	return err
 }
 
 // Destroy ends the agent and keeps its session.
 func (a *Agent) Destroy(ctx context.Context) error {
-	r := a.home.runtime
-	call := r.Bus.Begin(r.Now, a.scope(""), AgentDestroyRequest{AgentID: a.ID})
-	err := a.shell.Destroy(ctx)
-	a.home.unregister(a.ID)
-	if err != nil {
-		a.complain(bus.Command, "", "the agent is destroyed, but has not come to rest", err)
+	_, err := announce(a.home.runtime, a.scope(""), AgentDestroyRequest{AgentID: a.ID}, a.destroy(ctx))
+	return err
+}
+
+func (a *Agent) destroy(ctx context.Context) work[AgentDestroyResponse] {
+	return func(out *AgentDestroyResponse) (bus.Scope, error) {
+		err := a.shell.Destroy(ctx)
+		if first := a.home.unregister(a); first {
+			err = errors.Join(err, a.leave())
+		}
+		out.AgentID, out.Success = a.ID, err == nil
+		return a.scope(""), err
 	}
-	call.End(a.scope(""), AgentDestroyResponse{RequestID: call.ID(), AgentID: a.ID, Success: err == nil, Error: text(err)})
+}
+
+// leave gives up what the agent had for itself.
+func (a *Agent) leave() (err error) {
+	if a.sandbox != nil {
+		err = a.sandbox.Close()
+	}
+	if a.release != nil {
+		a.release()
+	}
 	return err
 }
 
@@ -117,6 +193,51 @@ func (a *Agent) Definition() Definition {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.def
+}
+
+// Config is what commands know of the agent.
+func (a *Agent) Config() AgentConfig {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.named
+}
+
+// configure changes the agent by a command, from the next message on.
+func (a *Agent) configure(ctx context.Context, q AgentConfigureRequest) error {
+	r := a.home.runtime
+	c := a.Config()
+	if q.Model != "" {
+		c.Model = q.Model
+	}
+	if q.System != nil {
+		c.SystemPrompt = *q.System
+	}
+	d, err := r.define(ctx, c)
+	if err != nil {
+		return err
+	}
+	if q.Model != "" && r.Sessions != nil {
+		err = kept(r.Sessions.SetModel(ctx, a.Session, q.Model))
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.named = c
+	a.def.Driver, a.def.Model, a.def.System, a.def.Options, a.def.Price = d.Driver, d.Model, d.System, d.Options, d.Price
+	return err
+}
+
+func (a *Agent) info() AgentInfo {
+	life := "running"
+	switch {
+	case a.shell.Destroyed():
+		life = "destroyed"
+	case a.shell.Stopped():
+		life = "stopped"
+	}
+	return AgentInfo{
+		ContainerID: a.home.ID, AgentID: a.ID, SessionID: a.Session, Config: a.Config(),
+		Life: life, Phase: a.shell.Phase().String(), Queued: len(a.shell.Queue()), Created: event.MillisOf(a.created),
+	}
 }
 
 // Redefine changes what the agent is from the next message on, and at once to
@@ -167,7 +288,7 @@ func (a *Agent) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Str
 			yield(nil, &engine.Fault{Code: event.CodeStore, Message: "nothing was saved, so nothing was sent: " + unsaved.Error(), Err: unsaved})
 		}
 	}
-	return driver.Receive(ctx, req)
+	return a.environment(ctx, driver, req)
 }
 
 func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
@@ -178,12 +299,6 @@ func (a *Agent) price(model string, u event.Usage) (event.USD, bool) {
 		return 0, false
 	}
 	return price(model, u)
-}
-
-// wished reports whether an answer ended early because somebody wanted it to.
-func wished(err error) bool {
-	_, interrupted := errors.AsType[engine.Interrupt](err)
-	return interrupted || errors.Is(err, engine.ErrWithdrawn) || errors.Is(err, context.Canceled)
 }
 
 // current is the id of the running turn.

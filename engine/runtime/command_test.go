@@ -47,25 +47,27 @@ func TestCommandsOnTheWire(t *testing.T) {
 container_create_request {"containerId":"home"}
 container_created {"containerId":"home"}
 container_create_response {"requestId":"req_1","containerId":"home"}
-agent_run_request {"containerId":"home","config":{"name":"helper","systemPrompt":"Be kind.","model":"mock"}}
+agent_run_request {"containerId":"home","config":{"name":"helper","systemPrompt":"Be kind.","model":"mock"},"sessionId":"s"}
 agent_registered {"containerId":"home","agentId":"agent_1"}
 agent_run_response {"requestId":"req_2","containerId":"home","agentId":"agent_1","sessionId":"s"}
-agent_receive_request {"agentId":"agent_1","content":"1 < 2"}
+agent_receive_request {"agentId":"agent_1","content":"1 < 2","messageId":"m"}
 message_persisted {"sessionId":"s","messageId":"m","savedAt":1010}
-message_persisted {"sessionId":"s","messageId":"re:Hi","savedAt":1014}
+connected {"model":"mock"}
+message_persisted {"sessionId":"s","messageId":"re:Hi","savedAt":1016}
+disconnected {}
 agent_receive_response {"requestId":"req_3","agentId":"agent_1","turnId":"turn_m"}
-agent_interrupt_request {"agentId":"agent_1"}
+agent_interrupt_request {"agentId":"agent_1","reason":"user"}
 agent_interrupt_response {"requestId":"req_4","agentId":"agent_1"}
 agent_destroy_request {"agentId":"agent_1"}
 agent_unregistered {"containerId":"home","agentId":"agent_1"}
 agent_destroy_response {"requestId":"req_5","agentId":"agent_1","success":true}
-agent_receive_request {"agentId":"agent_1","content":"hello?"}
-system_error {"message":"the message was not answered as it should be","severity":"error","details":"the agent is destroyed"}
-agent_receive_response {"requestId":"req_6","agentId":"agent_1","turnId":"turn_n","error":"the agent is destroyed"}
+agent_receive_request {"agentId":"agent_1","content":"hello?","messageId":"n"}
+system_error {"message":"agent_receive failed","severity":"error","details":"the agent is destroyed"}
+agent_receive_response {"requestId":"req_6","error":"the agent is destroyed","errorCode":"stopped","agentId":"agent_1","turnId":"turn_n"}
 container_destroyed {"containerId":"home"}
-agent_run_request {"containerId":"home","config":{"name":"late"}}
-system_error {"message":"the agent cannot run","severity":"error","details":"runtime: the container is destroyed"}
-agent_run_response {"requestId":"req_7","containerId":"home","agentId":"agent_2","sessionId":"s","error":"runtime: the container is destroyed"}`
+agent_run_request {"containerId":"home","config":{"name":"late"},"sessionId":"s"}
+system_error {"message":"agent_run failed","severity":"error","details":"runtime: the container is destroyed"}
+agent_run_response {"requestId":"req_7","error":"runtime: the container is destroyed","errorCode":"stopped","containerId":"home","agentId":"agent_2","sessionId":"s"}`
 	if diff := cmp.Diff(strings.Split(want[1:], "\n"), got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

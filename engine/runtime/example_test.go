@@ -69,8 +69,8 @@ func Example() {
 	// response agent_run_response
 	// request  agent_receive_request
 	// persist  message_persisted
-	// persist  message_persisted
 	// agent_1 in session_1: That is question 1.
+	// persist  message_persisted
 	// response agent_receive_response
 	// request  agent_destroy_request
 	// response agent_destroy_response

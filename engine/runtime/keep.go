@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"agentx/engine"
-	"agentx/engine/bus"
 	"agentx/engine/event"
 )
 
@@ -13,12 +12,11 @@ func (a *Agent) keeper(journal engine.Presenter) engine.Presenter {
 	return engine.PresenterFunc(func(ctx context.Context, id event.AgentID, e event.Event) error {
 		err := engine.Present(ctx, journal, id, e)
 		if err != nil {
+			a.saved = ""
 			a.lost(ctx, e, err)
 			return err
 		}
-		if id := messageID(e.Data); id != "" {
-			a.persisted(id)
-		}
+		a.saved = messageID(e.Data)
 		return nil
 	})
 }
@@ -36,7 +34,7 @@ func (a *Agent) lost(ctx context.Context, e event.Event, err error) {
 	if told {
 		return
 	}
-	trouble := a.complain(bus.Session, turn, "this conversation is not being saved", err)
+	trouble := a.complain(turn, "this conversation is not being saved", err)
 	_ = a.present(ctx, a.ID, trouble) // a screen that fails here fails at the next event too
 }
 
@@ -45,14 +43,6 @@ func (a *Agent) toldOf(turn string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.warned == turn
-}
-
-func (a *Agent) persisted(message string) {
-	now := a.home.runtime.Now()
-	a.home.runtime.Bus.Publish(bus.SystemEvent{
-		Event:  event.Event{At: now, Data: MessagePersisted{SessionID: a.Session, MessageID: message, SavedAt: event.MillisOf(now)}},
-		Source: bus.Session, Category: bus.Persist, Intent: bus.Notifies, Scope: a.scope(a.current()),
-	})
 }
 
 // messageID is the id of a message; other data have none.

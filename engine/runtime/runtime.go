@@ -16,12 +16,10 @@ import (
 	"sync"
 	"time"
 
+	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/event"
 )
-
-// ErrUnknown is the answer to a request about something that is not there.
-var ErrUnknown = errors.New("runtime: unknown")
 
 // A Config says what a runtime is made of.
 type Config struct {
@@ -29,30 +27,48 @@ type Config struct {
 	Journal Journal
 	Now     func() time.Time
 	NewID   func(prefix string) string // a new id, sortable by the time of its making
+
+	// What commands need beside, and methods do not.
+	Sessions Sessions
+	Images   Images
+	Define   func(context.Context, AgentConfig) (Definition, error) // what an agent of that configuration is
 }
 
 // A Runtime owns the bus and the containers.
 type Runtime struct {
 	Config
 
+	life   context.Context // of the commands; ends with the runtime
+	end    context.CancelCauseFunc
+	places chan struct{} // one for each command that runs
+
 	mu         sync.Mutex
 	containers map[event.ContainerID]*Container
+	agents     map[event.AgentID]*Agent // of all containers
+	unserve    func()
 	closed     bool
 }
 
 // New returns a runtime without containers.
 func New(c Config) *Runtime {
-	return &Runtime{Config: c, containers: map[event.ContainerID]*Container{}}
+	life, end := context.WithCancelCause(context.Background())
+	return &Runtime{
+		Config: c, life: life, end: end, places: make(chan struct{}, busy),
+		containers: map[event.ContainerID]*Container{}, agents: map[event.AgentID]*Agent{},
+	}
 }
 
 // Container returns the container of that id, and makes it if need be.
 func (r *Runtime) Container(id event.ContainerID) *Container {
-	call := r.Bus.Begin(r.Now, bus.Scope{Container: id}, ContainerCreateRequest{ContainerID: id})
-	c, made := r.container(id)
-	if made {
-		c.tell(bus.Lifecycle, ContainerCreated{ContainerID: id})
-	}
-	call.End(bus.Scope{Container: id}, ContainerCreateResponse{RequestID: call.ID(), ContainerID: id})
+	var c *Container
+	_, _ = announce(r, bus.Scope{Container: id}, ContainerCreateRequest{ContainerID: id}, func(out *ContainerCreateResponse) (bus.Scope, error) {
+		out.ContainerID = id
+		var made bool
+		if c, made = r.container(id); made {
+			r.tell(bus.Container, bus.Lifecycle, bus.Scope{Container: id}, ContainerCreated{ContainerID: id})
+		}
+		return bus.Scope{Container: id}, nil
+	})
 	return c
 }
 
@@ -76,9 +92,15 @@ func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
 	all := slices.Collect(maps.Values(r.containers))
-	clear(r.containers)
+	unserve := r.unserve
+	r.unserve = nil
 	r.mu.Unlock()
-	return together(all, func(c *Container) error { return c.destroy(ctx) })
+	if unserve != nil {
+		unserve()
+	}
+	err := together(all, func(c *Container) error { return c.destroy(ctx) })
+	r.end(errClosed)
+	return err
 }
 
 // together does something with all of them at once, and returns when it is done.
@@ -109,21 +131,81 @@ var errClosed = errors.New("runtime: the container is destroyed")
 // Run starts an agent in a session. The session may be new or kept already;
 // it outlives the agent. In a container that is destroyed the agent is, too.
 func (c *Container) Run(d Definition, session event.SessionID) *Agent {
-	r := c.runtime
+	var a *Agent
 	scope := bus.Scope{Container: c.ID, Session: session}
-	call := r.Bus.Begin(r.Now, scope, AgentRunRequest{ContainerID: c.ID, Config: d.config()})
-	a := newAgent(c, d, session)
-	err := c.register(a)
-	if err == nil {
-		c.tell(bus.Lifecycle, AgentRegistered{ContainerID: c.ID, AgentID: a.ID})
-	} else {
-		_ = a.shell.Destroy(context.Background()) // it rests already
-		a.complain(bus.Command, "", "the agent cannot run", err)
-	}
-	call.End(a.scope(""), AgentRunResponse{
-		RequestID: call.ID(), ContainerID: c.ID, AgentID: a.ID, SessionID: session, Error: text(err),
+	q := AgentRunRequest{ContainerID: c.ID, Config: d.config(), SessionID: session}
+	_, _ = announce(c.runtime, scope, q, func(out *AgentRunResponse) (_ bus.Scope, err error) {
+		a, err = c.seat(context.Background(), d, d.config(), seat{session: session}, nil)
+		*out = AgentRunResponse{ContainerID: c.ID, AgentID: a.ID, SessionID: session}
+		return a.scope(""), err
 	})
 	return a
+}
+
+// agentRun is Run by a command.
+func (r *Runtime) agentRun(ctx context.Context, q AgentRunRequest, out *AgentRunResponse) (bus.Scope, error) {
+	out.ContainerID, out.SessionID = q.ContainerID, q.SessionID
+	s := bus.Scope{Container: q.ContainerID, Session: q.SessionID}
+	c, err := r.known(q.ContainerID)
+	if err != nil {
+		return s, err
+	}
+	d, err := r.define(ctx, q.Config)
+	if err != nil {
+		return s, err
+	}
+	place, err := r.take(ctx, q)
+	if err != nil {
+		return s, err
+	}
+	a, err := c.seat(ctx, d, q.Config, place, nil)
+	out.AgentID, out.SessionID = a.ID, a.Session
+	return a.scope(""), err
+}
+
+// define says what an agent of that configuration is.
+func (r *Runtime) define(ctx context.Context, c AgentConfig) (Definition, error) {
+	if r.Define == nil {
+		return Definition{}, errDefine
+	}
+	return r.Define(ctx, c)
+}
+
+// seat makes an agent and registers it. Where that cannot be it is destroyed,
+// and its place given up.
+func (c *Container) seat(ctx context.Context, d Definition, config AgentConfig, place seat, changes []engine.File) (*Agent, error) {
+	a := newAgent(c, d, place.session)
+	a.named, a.release = config, place.release
+	err := a.furnish(ctx, changes)
+	if err == nil {
+		err = c.register(a)
+	}
+	if err != nil {
+		_ = a.shell.Destroy(context.Background()) // it rests already
+		return a, errors.Join(err, a.leave())
+	}
+	c.runtime.tell(bus.Container, bus.Lifecycle, bus.Scope{Container: c.ID, Agent: a.ID, Session: a.Session}, AgentRegistered{ContainerID: c.ID, AgentID: a.ID})
+	return a, nil
+}
+
+// furnish opens the agent's sandbox, and brings it to where it was frozen.
+func (a *Agent) furnish(ctx context.Context, changes []engine.File) (err error) {
+	if a.def.Open == nil {
+		return nil
+	}
+	if a.sandbox, err = a.def.Open(ctx, a.ID, a.work); err != nil || len(changes) == 0 {
+		return err
+	}
+	return a.sandbox.Apply(ctx, changes)
+}
+
+// work tells what happens in the sandbox.
+func (a *Agent) work(d event.Data) {
+	category := bus.Workdir
+	if c, ok := d.(interface{ Category() string }); ok {
+		category = bus.Category(c.Category())
+	}
+	a.home.runtime.tell(bus.Sandbox, category, a.scope(a.current()), d)
 }
 
 func (c *Container) register(a *Agent) error {
@@ -133,16 +215,26 @@ func (c *Container) register(a *Agent) error {
 		return errClosed
 	}
 	c.agents[a.ID] = a
+	c.runtime.mu.Lock()
+	defer c.runtime.mu.Unlock()
+	c.runtime.agents[a.ID] = a
 	return nil
 }
 
-// Agent returns a running agent, or ErrUnknown.
+// ended reports whether the container is destroyed.
+func (c *Container) ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// Agent returns a running agent, or [engine.ErrNotFound].
 func (c *Container) Agent(id event.AgentID) (*Agent, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a, ok := c.agents[id]
 	if !ok {
-		return nil, fmt.Errorf("%w: agent %q", ErrUnknown, id)
+		return nil, fmt.Errorf("agent %q: %w", id, engine.ErrNotFound)
 	}
 	return a, nil
 }
@@ -160,30 +252,38 @@ func (c *Container) Agents() []event.AgentID {
 }
 
 // unregister forgets an agent, and says so the first time.
-func (c *Container) unregister(id event.AgentID) {
+func (c *Container) unregister(a *Agent) (first bool) {
 	c.mu.Lock()
-	_, known := c.agents[id]
-	delete(c.agents, id)
+	_, first = c.agents[a.ID]
+	delete(c.agents, a.ID)
+	c.runtime.mu.Lock()
+	delete(c.runtime.agents, a.ID)
+	c.runtime.mu.Unlock()
 	c.mu.Unlock()
-	if known {
-		c.tell(bus.Lifecycle, AgentUnregistered{ContainerID: c.ID, AgentID: id})
+	if first {
+		c.runtime.tell(bus.Container, bus.Lifecycle, bus.Scope{Container: c.ID, Agent: a.ID, Session: a.Session}, AgentUnregistered{ContainerID: c.ID, AgentID: a.ID})
 	}
+	return first
 }
 
 // destroy ends all agents at once: a stubborn one keeps none from its end.
 func (c *Container) destroy(ctx context.Context) error {
 	c.mu.Lock()
+	gone := c.closed
 	c.closed = true
 	all := slices.Collect(maps.Values(c.agents))
 	c.mu.Unlock()
 	err := together(all, func(a *Agent) error { return a.Destroy(ctx) })
-	c.tell(bus.Lifecycle, ContainerDestroyed{ContainerID: c.ID})
+	if !gone {
+		c.forget()
+		c.runtime.tell(bus.Container, bus.Lifecycle, bus.Scope{Container: c.ID}, ContainerDestroyed{ContainerID: c.ID})
+	}
 	return err
 }
 
-func (c *Container) tell(category bus.Category, d event.Data) {
-	c.runtime.Bus.Publish(bus.SystemEvent{
-		Event:  event.Event{At: c.runtime.Now(), Data: d},
-		Source: bus.Container, Category: category, Intent: bus.Notifies, Scope: bus.Scope{Container: c.ID},
-	})
+// forget takes the container out of the runtime; another may have its id then.
+func (c *Container) forget() {
+	c.runtime.mu.Lock()
+	defer c.runtime.mu.Unlock()
+	delete(c.runtime.containers, c.ID)
 }

@@ -139,25 +139,27 @@ command/response/result container_create_response home,,, req_2`)
 	a := home.Run(runtime.Definition{Name: "a", Driver: say("Hi")}, "s")
 	w.want(`
 command/request/request agent_run_request home,,s, req_3
-container/lifecycle/notification agent_registered home,,,
+container/lifecycle/notification agent_registered home,agent_1,s,
 command/response/result agent_run_response home,agent_1,s, req_3`)
 	if err := a.ReceiveMessage(t.Context(), event.UserMessage{ID: "m", Content: event.Say("hello")}); err != nil {
 		t.Error(err)
 	}
 	w.want(`
 command/request/request agent_receive_request home,agent_1,s, req_4
-session/persist/notification message_persisted home,agent_1,s,turn_m
 agent/message/notification user_message home,agent_1,s,turn_m
+session/persist/notification message_persisted home,agent_1,s,turn_m
 agent/turn/notification turn_request home,agent_1,s,turn_m
+environment/connection/notification connected home,agent_1,s,turn_m
 agent/stream/notification message_start home,agent_1,s,turn_m
 agent/state/notification conversation_start home,agent_1,s,turn_m
 agent/stream/notification text_delta home,agent_1,s,turn_m
 agent/state/notification conversation_responding home,agent_1,s,turn_m
 agent/stream/notification message_stop home,agent_1,s,turn_m
-session/persist/notification message_persisted home,agent_1,s,turn_m
 agent/message/notification assistant_message home,agent_1,s,turn_m
+session/persist/notification message_persisted home,agent_1,s,turn_m
 agent/state/notification conversation_end home,agent_1,s,turn_m
 agent/turn/notification turn_response home,agent_1,s,turn_m
+environment/connection/notification disconnected home,agent_1,s,turn_m
 command/response/result agent_receive_response home,agent_1,s,turn_m req_4`)
 	a.Interrupt(event.ByUser)
 	w.want(`
@@ -171,7 +173,7 @@ command/response/result agent_interrupt_response home,agent_1,s, req_5`)
 	}
 	w.want(`
 command/request/request agent_destroy_request home,agent_1,s, req_6
-container/lifecycle/notification agent_unregistered home,,,
+container/lifecycle/notification agent_unregistered home,agent_1,s,
 command/response/result agent_destroy_response home,agent_1,s, req_6`)
 	if err := errors.Join(a.Destroy(t.Context()), w.Close(t.Context()), w.Close(t.Context())); err != nil {
 		t.Error(err)
@@ -180,7 +182,7 @@ command/response/result agent_destroy_response home,agent_1,s, req_6`)
 command/request/request agent_destroy_request home,agent_1,s, req_7
 command/response/result agent_destroy_response home,agent_1,s, req_7
 container/lifecycle/notification container_destroyed home,,,`)
-	if _, err := home.Agent(a.ID); !errors.Is(err, runtime.ErrUnknown) || len(home.Agents()) > 0 {
+	if _, err := home.Agent(a.ID); !errors.Is(err, engine.ErrNotFound) || len(home.Agents()) > 0 {
 		t.Errorf("the destroyed agent is known: %v", err)
 	}
 }

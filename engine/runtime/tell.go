@@ -16,15 +16,20 @@ func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error
 	if q, ok := e.Data.(event.ConversationQueued); ok {
 		turn = engine.TurnID(q.MessageID) // it waits for the running turn and is not of it
 	}
-	a.home.runtime.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
+	r := a.home.runtime
+	r.Bus.Publish(bus.OfAgent(e, a.scope(turn)))
+	if id := messageID(e.Data); id != "" && id == a.saved {
+		now := r.Now()
+		r.tell(bus.Session, bus.Persist, a.scope(turn), MessagePersisted{SessionID: a.Session, MessageID: id, SavedAt: event.MillisOf(now)})
+	}
 	return nil
 }
 
-// complain puts a failure on the bus.
-func (a *Agent) complain(from bus.Source, turn, what string, err error) event.Event {
+// complain puts a failure of the agent's session on the bus.
+func (a *Agent) complain(turn, what string, err error) event.Event {
 	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: err.Error()}}
 	a.home.runtime.Bus.Publish(bus.SystemEvent{
-		Event: e, Source: from, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
+		Event: e, Source: bus.Session, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
 	})
 	return e
 }
@@ -41,12 +46,4 @@ func (a *Agent) present(ctx context.Context, id event.AgentID, e event.Event) er
 
 func (a *Agent) scope(turn string) bus.Scope {
 	return bus.Scope{Container: a.home.ID, Agent: a.ID, Session: a.Session, Turn: turn}
-}
-
-// text is what went wrong, or nothing.
-func text(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
