@@ -30,6 +30,7 @@ func (db *DB) Append(ctx context.Context, session event.SessionID, events ...eve
 type growth struct {
 	messages    int
 	turn        *string // the message that is being answered, from now on
+	ended       *string // the message that no longer is; another may be by now
 	interrupted *bool
 	usage       event.Usage
 	cost        event.USD
@@ -45,7 +46,7 @@ func growthOf(d event.Data) growth {
 	case event.AssistantMessage:
 		return growth{messages: 1, text: d.Content.Text()}
 	case event.TurnResponse:
-		g := growth{turn: new(""), interrupted: new(d.StopReason == event.StopInterrupted), usage: d.Usage}
+		g := growth{ended: &d.MessageID, interrupted: new(d.StopReason == event.StopInterrupted), usage: d.Usage}
 		switch {
 		case d.CostUSD != nil:
 			g.cost = *d.CostUSD
@@ -71,7 +72,7 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 		SET head = head + 1,
 			updated = max(updated, ?2),
 			messages = messages + ?3,
-			turn = coalesce(?4, turn),
+			turn = CASE turn WHEN ?13 THEN '' ELSE coalesce(?4, turn) END,
 			interrupted = coalesce(?5, interrupted),
 			input = input + ?6, output = output + ?7,
 			cache_read = cache_read + ?8, cache_write = cache_write + ?9, reasoning = reasoning + ?10,
@@ -80,7 +81,7 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 		RETURNING n, head, title = ''`,
 		string(session), e.At.UnixMilli(), g.messages, g.turn, g.interrupted,
 		g.usage.InputTokens, g.usage.OutputTokens, g.usage.CacheReadTokens, g.usage.CacheWriteTokens, g.usage.ReasoningTokens,
-		int64(g.cost), g.unpriced).Scan(&key, &head, &untitled)
+		int64(g.cost), g.unpriced, g.ended).Scan(&key, &head, &untitled)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("session %q: %w", session, ErrNotFound)
 	}
@@ -143,31 +144,42 @@ func (db *DB) Events(ctx context.Context, session event.SessionID) ([]event.Even
 }
 
 // Tail returns the last n events of a session, and whether there are earlier
-// ones.
+// ones. A session that is not there has none.
 func (db *DB) Tail(ctx context.Context, session event.SessionID, n int) ([]event.Event, bool, error) {
 	events, first, err := db.Page(ctx, session, 0, n)
+	if errors.Is(err, ErrNotFound) {
+		return nil, false, nil
+	}
 	return events, first > 1, err
 }
 
 // Page returns the n events of a session before the one that seq counts, or
 // its last where seq is 0, oldest first, and what seq counts the first of them.
-// The first event of a session is 1.
+// The first event of a session is 1. Where there is no such session the error
+// is ErrNotFound.
 func (db *DB) Page(ctx context.Context, session event.SessionID, seq int64, n int) ([]event.Event, int64, error) {
-	if seq == 0 {
-		err := db.r.QueryRowContext(ctx, `SELECT head + 1 FROM sessions WHERE id = ?`, string(session)).Scan(&seq)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil, 0, nil
-		}
-		if err != nil {
-			return nil, 0, db.fault("page", err)
-		}
-	}
-	first := max(1, seq-int64(n))
-	if first >= seq {
-		return nil, seq, nil
-	}
-	events, err := eventsOf(ctx, db.r, session, first, seq-1)
+	events, first, err := db.page(ctx, session, seq, n)
 	return events, first, db.fault("page", err)
+}
+
+func (db *DB) page(ctx context.Context, session event.SessionID, seq int64, n int) ([]event.Event, int64, error) {
+	var end int64
+	err := db.r.QueryRowContext(ctx, `SELECT head + 1 FROM sessions WHERE id = ?`, string(session)).Scan(&end)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, ErrNotFound
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if seq > 0 {
+		end = min(seq, end)
+	}
+	first := max(1, end-int64(max(0, n)))
+	if first >= end {
+		return nil, end, nil
+	}
+	events, err := eventsOf(ctx, db.r, session, first, end-1)
+	return events, first, err
 }
 
 // A querier is a database or a transaction.

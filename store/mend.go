@@ -141,7 +141,8 @@ func lack(log, stream []event.Event, step engine.Processor) []event.Event {
 	}
 
 	var missing []event.Event
-	if !known["turn_request"] {
+	asked := log[0].Data.(event.UserMessage).ID
+	if !known[event.TurnRequest{}.Type()+" "+asked] {
 		for e := range mealy.Follow(step, new(engine.State), log[0]) {
 			if _, ok := e.Data.(event.Turn); ok {
 				missing = append(missing, e)
@@ -169,17 +170,23 @@ func nameOfEvent(d event.Data) string {
 		return d.Type() + " " + d.ID + " " + d.Content.Text()
 	case event.ToolCallMessage:
 		return d.Type() + " " + d.ID
+	case event.TurnRequest:
+		return d.Type() + " " + d.MessageID
+	case event.TurnResponse:
+		return d.Type() + " " + d.MessageID
 	}
 	return d.Type()
 }
 
-// recall brings the state to where the log's whole messages leave it.
+// recall brings the state to where the log's whole messages leave it. The end
+// of a turn that was replaced stands behind the message that replaced it.
 func recall(s *engine.State, step engine.Processor, log []event.Event) {
+	asked := log[0].Data.(event.UserMessage).ID
 	take := func(e event.Event) { *s, _ = step(*s, e) }
 	take(log[0])
 	for _, e := range log[1:] {
 		m, ok := e.Data.(event.AssistantMessage)
-		if !ok {
+		if !ok || m.ParentID != "" && m.ParentID != asked {
 			continue
 		}
 		began := m.Timestamp.Time()

@@ -193,3 +193,44 @@ func FuzzLive(f *testing.F) {
 		}
 	})
 }
+
+// A message replaces the turn that runs, and then the writer dies: each turn is
+// closed once, and what came of the second answer is kept.
+func TestAReplacedTurnIsMended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db := open(t, path)
+	begin(t, db, "s")
+	p, s := db.Presenter("s"), engine.State{}
+	for i, d := range []event.Data{
+		event.UserMessage{ID: "u1", Content: event.Say("one")}, event.MessageStart{MessageID: "m1"}, event.TextDelta{Text: "fir"},
+		event.UserMessage{ID: "u2", Content: event.Say("no: two")}, event.MessageStart{MessageID: "m2"}, event.TextDelta{Text: "sec"},
+	} {
+		for e := range mealy.Follow(engine.Step, &s, event.Event{At: at(i), Data: d}) {
+			if err := p.Present(t.Context(), "", e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if s, _ := db.Session(t.Context(), "s"); !s.Open {
+		t.Error("the second turn is not open")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open(t, path)
+	log, err := db.Events(t.Context(), "s")
+	var got []string
+	for _, e := range log {
+		switch d := e.Data.(type) {
+		case event.AssistantMessage:
+			got = append(got, d.Content.Text())
+		default:
+			got = append(got, nameOfEvent(d))
+		}
+	}
+	want := "user_message turn_request u1 user_message fir turn_response u1 turn_request u2 sec turn_response u2"
+	if strings.Join(got, " ") != want || err != nil {
+		t.Errorf("the log is %q, %v; want %q", strings.Join(got, " "), err, want)
+	}
+	sane(t, db)
+}

@@ -41,9 +41,10 @@ func (s speech) seal() engine.Seal {
 func (db *DB) speech(ctx context.Context, session event.SessionID) (speech, error) {
 	s := speech{session: session}
 	err := db.look(ctx, func(tx *sql.Tx) error {
-		var key, begun int64
-		err := tx.QueryRowContext(ctx, `SELECT n, begun, model, image FROM sessions WHERE id = ?`, string(session)).
-			Scan(&key, &begun, &s.model, &s.image)
+		var key, begun, asked int64
+		var running bool
+		err := tx.QueryRowContext(ctx, `SELECT n, begun, turn <> '', model, image FROM sessions WHERE id = ?`, string(session)).
+			Scan(&key, &begun, &running, &s.model, &s.image)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -54,36 +55,15 @@ func (db *DB) speech(ctx context.Context, session event.SessionID) (speech, erro
 		if err != nil {
 			return err
 		}
-		asked, err := unanswered(ctx, tx, key, session)
-		if err != nil {
-			return err
-		}
-		if asked <= begun {
-			asked = 0 // what came with an image is answered, or never will be
+		if running {
+			if asked, err = seqOf(ctx, tx, session, "user_message"); err != nil {
+				return err
+			}
 		}
 		s.links, err = linksOf(ctx, tx, key<<32, key<<32|max(end, begun), key<<32|asked)
 		return err
 	})
 	return s, err
-}
-
-// unanswered returns what counts the last message of the user, or 0 where its
-// turn has ended.
-func unanswered(ctx context.Context, tx *sql.Tx, key int64, session event.SessionID) (int64, error) {
-	asked, err := seqOf(ctx, tx, session, "user_message")
-	if err != nil || asked == 0 {
-		return 0, err
-	}
-	var answered bool
-	err = tx.QueryRowContext(ctx, `
-		SELECT EXISTS (
-			SELECT 1 FROM events
-			WHERE n BETWEEN ?1 << 32 | ?2 AND ?1 << 32 | 0xffffffff AND type = 'turn_response'
-				AND event ->> '$.data.messageId' = (SELECT event ->> '$.data.id' FROM events WHERE n = ?1 << 32 | ?2))`, key, asked).Scan(&answered)
-	if answered {
-		return 0, err
-	}
-	return asked, err
 }
 
 // linksOf seals the messages behind one event up to another, without a third.

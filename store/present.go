@@ -36,6 +36,7 @@ type presenter struct {
 
 	mu      sync.Mutex
 	release func()        // of the turn's lock; nil between turns
+	asked   string        // the message that is being answered
 	request string        // the turn_request as JSON, when it was saved with its message
 	live    *live         // of the message that is streaming; nil between messages
 	ended   bool          // the turn: only its messages and its response are to come
@@ -52,7 +53,7 @@ func (p *presenter) Present(ctx context.Context, _ event.AgentID, e event.Event)
 func (p *presenter) present(ctx context.Context, e event.Event) error {
 	switch d := e.Data.(type) {
 	case event.UserMessage:
-		return p.open(ctx, e)
+		return p.open(ctx, e, d.ID)
 	case event.MessageStart:
 		return p.begin(ctx, e, d)
 	case event.TextDelta, event.ThinkingDelta, event.ToolUseStart, event.InputJSONDelta, event.ToolUseStop, event.MessageDelta:
@@ -78,7 +79,7 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 	case event.TurnRequest:
 		return p.confirm(ctx, e)
 	case event.TurnResponse:
-		return p.close(ctx, e)
+		return p.close(ctx, e, d.MessageID)
 	case event.Message, event.Turn:
 		return p.save(ctx, e)
 	}
@@ -87,7 +88,8 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 
 // open begins a turn. A turn that this presenter still has open is over, and
 // the engine says so next.
-func (p *presenter) open(ctx context.Context, e event.Event) error {
+func (p *presenter) open(ctx context.Context, e event.Event, message string) error {
+	p.asked = message
 	if p.release != nil {
 		return p.save(ctx, e)
 	}
@@ -211,8 +213,9 @@ func (p *presenter) settle(m event.AssistantMessage) error {
 	return l.drop()
 }
 
-// close ends the turn, whether or not its end can be saved.
-func (p *presenter) close(ctx context.Context, e event.Event) error {
+// close ends the turn, whether or not its end can be saved. The lock stays with
+// a turn that has replaced it.
+func (p *presenter) close(ctx context.Context, e event.Event, message string) error {
 	err := p.save(ctx, append(p.last, e)...)
 	if p.live != nil && err == nil {
 		err = p.live.drop()
@@ -220,7 +223,7 @@ func (p *presenter) close(ctx context.Context, e event.Event) error {
 		err = errors.Join(err, p.live.suspend())
 	}
 	p.live, p.request, p.last, p.ended = nil, "", nil, false
-	if p.release != nil {
+	if p.release != nil && message == p.asked {
 		p.release()
 		p.release = nil
 	}
