@@ -3,6 +3,7 @@ package ollama
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,8 @@ func (d Driver) advise(err error, model string) error {
 		advised.Message += "; OLLAMA_CONTEXT_LENGTH, where the server is started, gives it more room"
 	case f.Code == event.CodeAuthentication:
 		advised.Message += "; a model in Ollama's cloud wants a key, or `ollama signin`"
+	case f.Code == event.CodeIncomplete && errors.Is(err, io.EOF):
+		advised.Message += "; Ollama does so when a model goes on repeating itself"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		advised.Message += "; `ollama serve` starts the server"
 	default:

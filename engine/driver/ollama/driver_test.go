@@ -150,7 +150,7 @@ func TestFaults(t *testing.T) {
 		{"a runner that dies in the stream", lines(half, `{"error":"an error was encountered while running the model: unexpected EOF"}`+"\n"), "so far", event.CodeServer, "unexpected EOF", 1},
 		{"an error instead of a stream", status(200, `{"error":"model is loading"}`), "", event.CodeServer, "model is loading", 4},
 		{"only loaded", lines(`{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"load"}`), "", event.CodeOverloaded, "has loaded the model and not answered", 4},
-		{"an end before the end", lines(half), "so far", event.CodeIncomplete, "closed before the answer was complete", 1},
+		{"an end before the end", lines(half), "so far", event.CodeIncomplete, "closed before the answer was complete; Ollama does so when a model goes on repeating itself", 1},
 		{"half a line", lines(half, last[:40]), "so far", event.CodeIncomplete, "closed before the answer was complete", 1},
 		{"a line of something else", lines(half, "<html>\n", last), "so far", event.CodeProtocol, "is not JSON", 1},
 		{"events", lines("data: {}\n\n"), "", event.CodeProtocol, "expected", 1},
