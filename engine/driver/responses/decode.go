@@ -356,18 +356,25 @@ func (d *decoder) fill(out []event.Stream, place int, s *sent, came map[string]*
 
 func (d *decoder) reason(kind, why string) event.StopReason {
 	switch {
-	case kind == "incomplete" && why == "max_output_tokens":
-		return event.MaxTokens
-	case kind == "incomplete" && why == "content_filter":
-		return event.ContentFilter
 	case kind == "incomplete":
-		return event.StopOther
+		return cut(why)
 	case len(d.calls) > 0:
 		return event.ToolUse
 	case d.refused:
 		return event.Refusal
 	}
 	return event.EndTurn
+}
+
+// cut maps why an answer is incomplete. Who says nothing means its length.
+func cut(why string) event.StopReason {
+	switch why {
+	case "", "max_output_tokens", "max_tokens", "length":
+		return event.MaxTokens
+	case "content_filter":
+		return event.ContentFilter
+	}
+	return event.StopOther
 }
 
 // End has nothing to say: only the provider can say that the message is whole.

@@ -73,10 +73,11 @@ type piece struct {
 	FileData string `json:"file_data,omitempty"`
 }
 
-// encode returns the body of a request to d.
-func encode(req engine.Request, d Driver) ([]byte, error) {
+// encode returns the body of a request to d, with or without what was thought.
+func encode(req engine.Request, d Driver, thoughts bool) ([]byte, error) {
 	thinks := thinks(req.Model)
-	turns := wire.Turns(req.Messages(), func(model string) bool { return thinks && sameMaker(model, req.Model) })
+	thoughts = thoughts && thinks
+	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	r := request{
 		Model: req.Model, Input: said(turns, d.seal()), Tools: tools(req.Tools), Text: follow(req.Options.Schema),
 		Stream: true, Temperature: req.Options.Temperature, MaxTokens: d.limit(req.Options.MaxTokens),
@@ -87,11 +88,11 @@ func encode(req engine.Request, d Driver) ([]byte, error) {
 	if strings.TrimSpace(req.System) != "" {
 		r.Instructions = req.System
 	}
-	if thinks {
+	if thoughts {
 		r.Include = []string{"reasoning.encrypted_content"}
-		if e := (effort{req.Options.Effort, d.Summary}); e != (effort{}) {
-			r.Reasoning = &e
-		}
+	}
+	if e := (effort{req.Options.Effort, d.Summary}); thinks && e != (effort{}) {
+		r.Reasoning = &e
 	}
 	return event.Marshal(r)
 }

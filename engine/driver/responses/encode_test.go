@@ -76,7 +76,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, Driver{BaseURL: here})
+			body, err := encode(req, Driver{BaseURL: here}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestRequests(t *testing.T) {
 
 // TestNothingToSay refuses to ask without a question.
 func TestNothingToSay(t *testing.T) {
-	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, Driver{})
+	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, Driver{}, true)
 	if f := engine.FaultOf(err); f.Code != event.CodeInvalidRequest {
 		t.Errorf("%v", err)
 	}
@@ -112,7 +112,7 @@ func TestWhatModelsAreTold(t *testing.T) {
 		{here, "agentx-tiny", -3, 500, true},
 	} {
 		body, err := encode(engine.Request{Model: test.model, Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: test.asked, Effort: "low"}},
-			Driver{BaseURL: test.base, MaxTokens: 500, Summary: "auto"})
+			Driver{BaseURL: test.base, MaxTokens: 500, Summary: "auto"}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestThoughtsGoHome(t *testing.T) {
 		req := engine.Request{Model: test.asked, History: []event.Message{
 			question("x"), event.AssistantMessage{Model: test.had, Content: event.Parts{event.Thinking{Signature: Driver{BaseURL: test.home}.seal() + "secret:1"}, event.Text{Text: "y"}}}, question("z"),
 		}}
-		body, err := encode(req, Driver{BaseURL: test.base})
+		body, err := encode(req, Driver{BaseURL: test.base}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestAnyHistory(t *testing.T) {
 			Model: rapid.SampledFrom([]string{"gpt-5", "gpt-4o", "m"}).Draw(t, "model"), History: rapid.SliceOfN(message, 0, 8).Draw(t, "history"),
 			Message: event.UserMessage{Content: event.Say("now")}, Options: engine.Options{Effort: rapid.SampledFrom([]string{"", "low"}).Draw(t, "effort")},
 		}
-		body, err := encode(req, Driver{BaseURL: here})
+		body, err := encode(req, Driver{BaseURL: here}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

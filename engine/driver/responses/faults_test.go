@@ -142,6 +142,58 @@ func TestOnceMore(t *testing.T) {
 	}
 }
 
+// TestForgotten asks without thoughts where the server cannot read them, and
+// only once.
+func TestForgotten(t *testing.T) {
+	refusal := func(message string) *http.Response {
+		return &http.Response{StatusCode: 400, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"error":{"type":"invalid_request_error","message":"` + message + `"}}`))}
+	}
+	for _, test := range []struct {
+		name, message string
+		always        bool
+		asked         int
+	}{
+		{"another account", "The encrypted content gAAA... could not be verified.", false, 2},
+		{"a model that has none", "Encrypted content is not supported with this model.", false, 2},
+		{"stubborn", "invalid_encrypted_content", true, 2},
+		{"something else", "Unsupported parameter: 'temperature'", false, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var bodies []string
+			d := responses.Driver{BaseURL: "http://localhost/v1", Summary: "auto"}
+			history := []event.Message{
+				event.UserMessage{Content: event.Say("x")},
+				event.AssistantMessage{Model: "m", Content: event.Parts{event.Thinking{Signature: "encrypted_content@localhost:c2VjcmV0"}, event.Text{Text: "y"}}},
+			}
+			d.Client = &wire.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				b, _ := io.ReadAll(r.Body)
+				bodies = append(bodies, string(b))
+				if len(bodies) == 1 || test.always {
+					return refusal(test.message), nil
+				}
+				return answer(start + pieces + stop).RoundTrip(r)
+			})}
+			text, fault := "", ""
+			for e, err := range d.Receive(t.Context(), engine.Request{Model: "m", History: history, Message: event.UserMessage{Content: event.Say("z")}}) {
+				if err != nil {
+					fault = err.Error()
+				}
+				if e, ok := e.(event.TextDelta); ok {
+					text += e.Text
+				}
+			}
+			if len(bodies) != test.asked || (fault == "") != (text == "onetwo") || (fault == "") != (test.asked == 2 && !test.always) {
+				t.Errorf("asked %d times: %q, fault %q", len(bodies), text, fault)
+			}
+			for i, body := range bodies {
+				if strings.Contains(body, `"encrypted_content":"c2VjcmV0"`) != (i == 0) || strings.Contains(body, `"include"`) != (i == 0) || !strings.Contains(body, `"summary":"auto"`) {
+					t.Errorf("request %d: %s", i, body)
+				}
+			}
+		})
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -69,21 +69,51 @@ func (d Driver) seal() string { return sealed + strings.ToLower(d.address().Host
 
 const sealed = "encrypted_content@"
 
-// Receive asks for one message and yields it as it comes.
+// Receive asks for one message and yields it as it comes. Where the server says
+// that it cannot read what it thought before, as for another account, it is
+// asked once more without thoughts.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+	return func(yield func(event.Stream, error) bool) {
+		begun := false
+		for e, err := range d.answer(ctx, req, true) {
+			if !begun && unreadable(err) {
+				d.answer(ctx, req, false)(yield)
+				return
+			}
+			if !yield(e, err) {
+				return
+			}
+			_, retrying := e.(event.Retrying)
+			begun = begun || !retrying
+		}
+	}
+}
+
+// unreadable reports whether err is about thoughts: those that were sent, or
+// that the server was asked to send its own.
+func unreadable(err error) bool {
+	if err == nil {
+		return false
+	}
+	f := engine.FaultOf(err)
+	said := strings.ToLower(strings.ReplaceAll(f.Message, "_", " "))
+	return f.Code == event.CodeInvalidRequest && strings.Contains(said, "encrypted content")
+}
+
+func (d Driver) answer(ctx context.Context, req engine.Request, thoughts bool) iter.Seq2[event.Stream, error] {
 	return wire.Answer(ctx, d.Client,
-		func() (wire.Call, error) { return d.question(ctx, req) },
+		func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
 		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
 }
 
 // question is the call that asks for a message.
-func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
+func (d Driver) question(ctx context.Context, req engine.Request, thoughts bool) (wire.Call, error) {
 	call, err := d.call(ctx, "/responses")
 	if err != nil {
 		return call, err
 	}
 	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
-	call.Body, err = encode(req, d)
+	call.Body, err = encode(req, d, thoughts)
 	return call, err
 }
 
