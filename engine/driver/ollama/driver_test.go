@@ -173,6 +173,15 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestEndlessAnswer stops a model that does not stop where it was asked to.
+func TestEndlessAnswer(t *testing.T) {
+	base, _ := serve(t, "/api/chat", lines(strings.Repeat(line(strings.Repeat("x", 1000)), 100), last))
+	o := ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{MaxTokens: 10}})
+	if o.fault == nil || o.fault.Code != event.CodeTooLarge || len(o.text) > 64<<10 {
+		t.Errorf("%d bytes: %v", len(o.text), o.err)
+	}
+}
+
 // TestNobodyThere says how somebody would be.
 func TestNobodyThere(t *testing.T) {
 	s := httptest.NewServer(nil)

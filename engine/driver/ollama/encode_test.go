@@ -58,6 +58,11 @@ func TestRequests(t *testing.T) {
 				Content: event.Parts{event.Thinking{Text: "hm", Signature: "sig"}, event.Thinking{Signature: "redacted_thinking:b64"}, calls("call/1|é", "read file", `{}`)}},
 				result("call/1|é", event.Output{Text: "ok"})},
 		},
+		"thoughts of nobody": {
+			Model: "gpt-oss:20b",
+			History: []event.Message{asks("x"), event.AssistantMessage{ID: "m", StopReason: event.ToolUse, Content: event.Parts{event.Thinking{Text: "hm"}, calls("a", "t", `{}`)}},
+				result("a", event.Output{Text: "ok"})},
+		},
 		"broken off": {
 			Model: "qwen3:8b",
 			History: []event.Message{asks("x"), event.ErrorMessage{Content: "secret failure"},
@@ -242,5 +247,19 @@ func demand(t *rapid.T, body []byte) {
 	}
 	if before != "user" {
 		t.Fatalf("the last message is of the %s", before)
+	}
+}
+
+// TestParameters spells schemas out only where the server could not read them.
+func TestParameters(t *testing.T) {
+	for schema, want := range map[string]string{
+		"": `{"type":"object","properties":{}}`, "true": `{"type":"object","properties":{}}`, `{"a"`: `{"type":"object","properties":{}}`,
+		`{"properties":{"z":{"type":"string"},"a":{}},"additionalProperties":false}`: `{"properties":{"z":{"type":"string"},"a":{}},"additionalProperties":false}`,
+		`{"properties":{"a":true}}`:              `{"properties":{"a":{}}}`,
+		`{"properties":{"a":{"anyOf":[false]}}}`: `{"properties":{"a":{"anyOf":[{}]}}}`,
+	} {
+		if got := string(parameters(json.RawMessage(schema))); got != want {
+			t.Errorf("%s: %s, want %s", schema, got, want)
+		}
 	}
 }
