@@ -42,6 +42,9 @@ func scanImage(scan func(...any) error) (row, error) {
 	if err := json.Unmarshal(tools, &r.Tools); err != nil {
 		return row{}, fmt.Errorf("%w: tools of image %s: %w", ErrCorrupt, r.ID, err)
 	}
+	if len(r.Tools) == 0 {
+		r.Tools = nil
+	}
 	return r, nil
 }
 
@@ -102,6 +105,7 @@ func (db *DB) freeze(ctx context.Context, from event.SessionID, im engine.Image)
 		return engine.Image{}, err
 	}
 	im.Session, im.Parent, im.Length, im.Messages = from, s.image, len(s.links), nil
+	im.Tools = append([]string(nil), im.Tools...) // the caller's may change
 	if im.Model == "" {
 		im.Model = s.model
 	}

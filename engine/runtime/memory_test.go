@@ -19,6 +19,14 @@ func TestMemoryIsAPresenter(t *testing.T) {
 	enginetest.TestPresenter(t, func() engine.Presenter { return new(runtime.Memory).Presenter("s") })
 }
 
+func TestMemoryIsALibrary(t *testing.T) {
+	enginetest.TestSessions(t, func() enginetest.Library { return &runtime.Memory{} })
+}
+
+func TestMemoryIsAGallery(t *testing.T) {
+	enginetest.TestImages(t, func() enginetest.Gallery { return &runtime.Memory{} })
+}
+
 // What has been read of a session does not change when more is said in it.
 func TestMemoryHandsOutWhatStays(t *testing.T) {
 	var m runtime.Memory
