@@ -223,6 +223,11 @@ func TestEffortIsAWish(t *testing.T) {
 	if n := len(asked()); o.err == nil || n != 2 {
 		t.Errorf("%d requests: %v", n, o.err)
 	}
+	base, asked = serve(t, "/api/chat", lines(line("so far"), `{"error":"invalid_request: \"m\" does not support thinking"}`))
+	o = ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{Effort: "high"}})
+	if n := len(asked()); o.err == nil || n != 1 || o.text != "so far" {
+		t.Errorf("%d requests in the middle of an answer: %v", n, o.err)
+	}
 }
 
 // TestAddresses finds the server whichever dialect the address was meant for.
