@@ -3,6 +3,7 @@ package responses
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 
@@ -109,17 +110,21 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	}
 	before := len(out)
 	out, err := d.event(out, kind, id, f.Data)
-	if d.items.full() || len(d.calls) > wire.MaxCalls {
-		return out[:before], tooMany(len(d.calls))
+	if much := d.excess(); much != nil {
+		return out[:before], much
 	}
 	return out, err
 }
 
-func tooMany(calls int) error {
-	if calls > wire.MaxCalls {
+// excess is the fault of an answer with more in it than any has.
+func (d *decoder) excess() error {
+	switch {
+	case len(d.ids) > wire.MaxCalls:
 		return wire.TooManyCalls()
+	case len(d.items.all) > maxItems:
+		return &engine.Fault{Code: event.CodeTooLarge, Message: fmt.Sprintf("the answer has more than %d items", maxItems)}
 	}
-	return &engine.Fault{Code: event.CodeTooLarge, Message: "the answer has more items than any that makes sense"}
+	return nil
 }
 
 // event appends what an event of a kind means. Of one that nobody knows that is
@@ -325,7 +330,9 @@ func (d *decoder) end(out []event.Stream, kind string) ([]event.Stream, error) {
 	}
 	came := maps.Clone(d.items.last)
 	for i := range r.Output {
-		out = d.fill(out, i, &r.Output[i], came)
+		if out = d.fill(out, i, &r.Output[i], came); d.excess() != nil {
+			break
+		}
 	}
 	for _, it := range d.items.all {
 		if it.kind == function {

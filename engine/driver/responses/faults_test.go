@@ -200,16 +200,20 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 // TestTooMuch ends an answer that has more in it than any could.
 func TestTooMuch(t *testing.T) {
-	for name, item := range map[string]string{
-		"calls":    `{"type":"function_call","name":"t","arguments":"{}"}`,
-		"messages": `{"type":"message","content":[{"type":"output_text","text":"x"}]}`,
+	const many = 11_000
+	call, same, said := `{"type":"function_call","name":"t","arguments":"{}"}`, `{"type":"function_call","call_id":"a","name":"t"}`, `{"type":"message","content":[{"type":"output_text","text":"x"}]}`
+	bit := func(item string) string {
+		return strings.Repeat(sse(`{"type":"response.output_item.added","item":`+item+`}`)+sse(`{"type":"response.output_item.done","item":`+item+`}`), many)
+	}
+	whole := func(item string) string {
+		return sse(`{"type":"response.completed","response":{"output":[` + strings.Repeat(item+",", many) + item + `]}}`)
+	}
+	for name, body := range map[string]string{
+		"calls": bit(call), "calls of one id": bit(same), "messages": bit(said), "calls at once": whole(call), "messages at once": whole(said),
 	} {
-		one := sse(`{"type":"response.output_item.added","item":`+item+`}`) + sse(`{"type":"response.output_item.done","item":`+item+`}`)
-		for _, body := range []string{strings.Repeat(one, 11_000), sse(`{"type":"response.completed","response":{"output":[` + strings.Repeat(item+",", 11_000) + item + `]}}`)} {
-			o := ask(driver(answer(body + stop)))
-			if o.err == nil || engine.FaultOf(o.err).Code != event.CodeTooLarge {
-				t.Errorf("%s: error %v, %d parts", name, o.err, len(o.message.Content))
-			}
+		o := ask(driver(answer(body + stop)))
+		if o.err == nil || engine.FaultOf(o.err).Code != event.CodeTooLarge {
+			t.Errorf("%s: error %v, %d parts", name, o.err, len(o.message.Content))
 		}
 	}
 }

@@ -60,8 +60,6 @@ func newItems() items {
 
 const maxItems = 10_000 // of one answer
 
-func (a *items) full() bool { return len(a.all) > maxItems }
-
 // at returns the item of a kind that id or index name, else the newest that may
 // be meant, else a new one.
 func (a *items) at(kind string, id []byte, index int, indexed bool) *item {
