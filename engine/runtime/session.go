@@ -59,7 +59,7 @@ func (r *Runtime) session(ctx context.Context, ref event.SessionID) (s engine.Se
 // named says what was not found.
 func named(err error, what, ref string) error {
 	if errors.Is(err, engine.ErrNotFound) {
-		return fmt.Errorf("%s %s: %w", what, strconv.Quote(ref), err)
+		return fmt.Errorf("%s %s: %w", what, strconv.Quote(ref), engine.ErrNotFound)
 	}
 	return err
 }
