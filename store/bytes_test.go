@@ -49,9 +49,9 @@ func stream(each func(token string)) {
 }
 
 // An answer of 74 kB, streamed over a minute and a half, may cost five times
-// its bytes. The clock here is synctest's: by a real one the kernel writes half of
-// the live file's pages a second time before they are full, and it is six times
-// on a busy machine. To write it anew with every commit costs hundreds of times.
+// its bytes. The clock here is synctest's; how often the kernel writes a page that
+// is not full has its own, real one, and so the disk is only compared. To write the
+// answer anew with every commit costs hundreds of times.
 func TestBytesWrittenForAnAnswer(t *testing.T) {
 	spent := func(name string, work func(db *DB)) (float64, float64) {
 		var calls, disk int64
@@ -72,8 +72,8 @@ func TestBytesWrittenForAnAnswer(t *testing.T) {
 	}
 	calls, disk := spent("ours", func(db *DB) { answer(t, db) })
 	_, naive := spent("naive", func(db *DB) { rewrite(t, db) })
-	if calls > 5 || disk > 5 {
-		t.Errorf("%.2f bytes by write(2) and %.2f on the disk for each byte of an answer, want at most 5", calls, disk)
+	if calls > 5 {
+		t.Errorf("%.2f bytes by write(2) for each byte of an answer, want at most 5", calls)
 	}
 	if disk > 0 && naive < 10*disk {
 		t.Errorf("rewriting costs %.1f, no tenfold of %.1f: is something measured?", naive, disk)

@@ -272,7 +272,7 @@ func TestKilledWhileFreezing(t *testing.T) {
 	db.Close()
 	var kept []string
 	for round := range rounds {
-		for _, l := range killAfter(t, "AGENTX_TEST_FREEZER="+path, time.Duration(20+rand.IntN(300))*time.Millisecond) {
+		for _, l := range killAfter(t, "AGENTX_TEST_FREEZER="+path, 1, time.Duration(20+rand.IntN(300))*time.Millisecond) {
 			words := strings.Fields(l)
 			switch {
 			case len(words) < 2: // cut off
