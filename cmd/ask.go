@@ -12,7 +12,6 @@ import (
 	"agentx/engine"
 	"agentx/engine/bus"
 	"agentx/engine/event"
-	"agentx/engine/runtime"
 )
 
 // ask sends one message and prints its answer.
@@ -34,7 +33,6 @@ func ask(ctx context.Context, w *world, o options) error {
 	if err != nil {
 		return w.refused(o, unopened(err))
 	}
-	defer t.close()
 	return w.answer(ctx, t, p, content)
 }
 
@@ -44,15 +42,14 @@ func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Co
 	defer cancel(nil)
 	var last outcome
 	watch := &watcher{printer: p, stop: cancel, outcome: &last}
-	t.agent.Redefine(func(d *runtime.Definition) {
-		d.Present = []engine.Presenter{watch, progress{w, w.flags.verbose}}
-	})
+	defer t.client.Follow(t.agent, watch)()
+	defer t.client.Follow(t.agent, progress{w, w.flags.verbose})()
 	if l, ok := p.(*lines); ok {
-		defer w.bus.Subscribe(bus.Subscription{}, l.take)()
+		defer t.client.Timeline.Subscribe(bus.Subscription{}, l.take)()
 	}
 	err := p.begin(opening{Version: versionLine(), SessionID: t.session, Model: t.choice().Name(), Cwd: w.dir})
 	if watch.failed = err; err == nil {
-		err = t.agent.Receive(ctx, content)
+		err = t.client.Receive(ctx, t.agent, content)
 		last.sent = !unsent(err)
 	}
 	last.session, last.model = t.shown(), t.choice().Model

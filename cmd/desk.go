@@ -14,7 +14,6 @@ import (
 	"unicode"
 
 	"agentx/config"
-	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
 	"agentx/store"
@@ -30,6 +29,7 @@ type desk struct {
 
 	mu       sync.Mutex
 	talk     *talk
+	unfollow func()        // stops showing what it says
 	attached event.Content // goes with the next message
 }
 
@@ -52,12 +52,12 @@ func (d *desk) turnTo(ctx context.Context, o options) (tui.Opened, error) {
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
-	next.agent.Redefine(func(def *runtime.Definition) { def.Present = []engine.Presenter{d.feed} })
 	d.mu.Lock()
-	last := d.talk
-	d.talk = next
+	last, unfollow := d.talk, d.unfollow
+	d.talk, d.unfollow = next, next.client.Follow(next.agent, d.feed)
 	d.mu.Unlock()
 	if last != nil {
+		unfollow()
 		last.leave(ctx)
 	}
 	opened, err := d.opened(ctx, next)
@@ -89,7 +89,7 @@ func (d *desk) say(err error) error {
 
 // opened is what the screen shows of a session.
 func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
-	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice()), System: t.agent.Definition().System, Saved: t.kept}
+	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice()), System: t.prompt(), Saved: t.kept}
 	if !t.kept {
 		return o, nil
 	}
@@ -150,13 +150,16 @@ func (d *desk) Send(ctx context.Context, content event.Content) error {
 	d.mu.Lock()
 	content, d.attached = append(content[:len(content):len(content)], d.attached...), nil
 	d.mu.Unlock()
-	return d.say(d.current().agent.Receive(ctx, content))
+	t := d.current()
+	return d.say(t.client.Receive(ctx, t.agent, content))
 }
 
 // Interrupt stops the answer that is arriving.
 func (d *desk) Interrupt() {
 	if t := d.current(); t != nil { // none where the session could not be opened
-		t.agent.Interrupt(event.ByUser)
+		go func() { // ends when the timeline has carried it, which may wait for whoever calls this to draw
+			_ = t.client.Interrupt(context.Background(), t.agent, event.ByUser)
+		}()
 	}
 }
 
@@ -179,7 +182,7 @@ func (d *desk) Retry(ctx context.Context) error {
 }
 
 func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, error) {
-	events, err := t.journal.Events(ctx, t.session)
+	events, err := t.events(ctx)
 	if err != nil {
 		return event.UserMessage{}, err
 	}
@@ -193,11 +196,11 @@ func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, er
 
 // branch turns to a copy of t as it was before a message.
 func (d *desk) branch(ctx context.Context, t *talk, message string) error {
-	to := newSessionID()
-	if err := d.world.db.ForkBefore(ctx, t.session, to, message); err != nil {
+	to, err := t.client.Fork(ctx, t.session, message)
+	if err != nil {
 		return err
 	}
-	_, err := d.turnTo(ctx, options{resume: string(to), model: t.choice().Name()})
+	_, err = d.turnTo(ctx, options{resume: string(to), model: t.choice().Name()})
 	return err
 }
 
@@ -296,11 +299,11 @@ func (d *desk) Rename(ctx context.Context, id event.SessionID, title string) err
 	if t := d.current(); t != nil && t.session == id && !t.kept {
 		return errors.New("this conversation is not kept, and has no title")
 	}
-	db, err := d.world.store(ctx)
+	c, err := d.world.client(ctx)
 	if err != nil {
 		return d.say(err)
 	}
-	return d.say(db.Rename(ctx, id, title))
+	return d.say(c.Rename(ctx, id, title))
 }
 
 // Delete deletes a session for good.
@@ -308,25 +311,23 @@ func (d *desk) Delete(ctx context.Context, id event.SessionID) error {
 	if t := d.current(); t != nil && t.session == id {
 		return errors.New("this session is open; turn to another one first")
 	}
-	db, err := d.world.store(ctx)
+	c, err := d.world.client(ctx)
 	if err != nil {
 		return d.say(err)
 	}
-	return d.say(db.Delete(ctx, id))
+	return d.say(c.DeleteSession(ctx, id))
 }
 
 // Export writes the open session as markdown into a new file.
 func (d *desk) Export(ctx context.Context, path string) (string, error) {
 	t := d.current()
-	events, err := t.journal.Events(ctx, t.session)
+	events, err := t.events(ctx)
 	if err != nil {
 		return "", d.say(err)
 	}
-	s := store.Session{ID: t.session, Model: t.choice().Name(), Created: t.agent.Shell().Created()}
-	if t.kept {
-		if s, err = d.world.db.Session(ctx, t.session); err != nil {
-			return "", d.say(err)
-		}
+	s, err := t.client.Session(ctx, string(t.session))
+	if err != nil {
+		return "", d.say(err)
 	}
 	if path == "" {
 		path = "agentx-" + slug(s.Title) + shortID(s.ID) + ".md"
@@ -419,28 +420,31 @@ func (d *desk) SetModel(ctx context.Context, name string) (tui.Choice, error) {
 	if err != nil {
 		return tui.Choice{}, d.say(err)
 	}
-	next, choice, err := d.world.define(c, name)
+	choice, err := choose(c, name)
 	if err != nil {
 		return tui.Choice{}, d.say(err)
 	}
 	t := d.current()
-	t.agent.Redefine(func(def *runtime.Definition) {
-		def.Driver, def.Model, def.Price = next.Driver, next.Model, next.Price
-	})
-	t.choose(choice)
-	if t.kept {
-		err = d.world.db.SetModel(ctx, t.session, choice.Name())
+	if err := t.configure(ctx, runtime.AgentConfigureRequest{Model: choice.Name()}); err != nil {
+		return tui.Choice{}, d.say(err)
 	}
-	return d.choice(choice), d.say(err)
+	t.choose(choice)
+	return d.choice(choice), nil
 }
 
 // SetSystem changes the system prompt from the next message on.
-func (d *desk) SetSystem(_ context.Context, prompt string) error {
+func (d *desk) SetSystem(ctx context.Context, prompt string) error {
 	prompt, err := readSystem(prompt)
 	if err != nil {
 		return d.say(err)
 	}
-	d.current().agent.Redefine(func(def *runtime.Definition) { def.System = prompt })
+	t := d.current()
+	if err := t.configure(ctx, runtime.AgentConfigureRequest{System: &prompt}); err != nil {
+		return d.say(err)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.system = prompt
 	return nil
 }
 

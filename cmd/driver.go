@@ -22,26 +22,31 @@ import (
 	"agentx/engine/runtime"
 )
 
-// define says what an agent is that answers with the model of that name; empty
-// lets the configuration choose.
-func (w *world) define(c config.Config, model string) (runtime.Definition, config.Choice, error) {
+// choose finds the model of that name; empty lets the configuration choose.
+func choose(c config.Config, model string) (config.Choice, error) {
 	choice, err := c.Resolve(model)
 	if model != "" && errors.Is(err, config.ErrUnknown) {
 		err = &exit{code: codeUsage, err: err}
 	}
+	return choice, err
+}
+
+// define says what an agent of that configuration is.
+func (w *world) define(_ context.Context, a runtime.AgentConfig) (runtime.Definition, error) {
+	c, err := w.config()
 	if err != nil {
-		return runtime.Definition{}, choice, err
+		return runtime.Definition{}, err
 	}
-	system, err := readSystem(c.System)
+	choice, err := choose(c, a.Model)
 	if err != nil {
-		return runtime.Definition{}, choice, err
+		return runtime.Definition{}, err
 	}
 	return runtime.Definition{
-		Name: "agentx", Driver: w.driver(c, choice), Model: choice.Model, System: system,
-		Options: engine.Options{MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort},
+		Name: a.Name, Driver: w.driver(c, choice), Model: choice.Model, System: a.SystemPrompt,
+		Options: engine.Options{MaxTokens: a.MaxTokens, Temperature: a.Temperature, Effort: a.Effort},
 		Price:   pricer(c, choice),
 		Record:  w.recorder(choice),
-	}, choice, nil
+	}, nil
 }
 
 // pricer prices a model by the name that the provider reports, else by the one

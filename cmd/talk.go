@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	"agentx/config"
 	"agentx/engine/event"
@@ -14,17 +15,19 @@ import (
 	"agentx/store"
 )
 
-// A talk is a session with the agent that answers in it.
+// A talk is a session with the agent that answers in it, as a client of the
+// runtime knows them.
 type talk struct {
 	world   *world
-	agent   *runtime.Agent
+	client  runtime.Client
+	agent   event.AgentID
 	session event.SessionID
-	journal runtime.Journal
+	began   time.Time
 	kept    bool // in the store
-	release func()
 
 	mu     sync.Mutex
 	chosen config.Choice // may be changed while others ask for it
+	system string
 }
 
 // choice is the model that answers from the next message on.
@@ -48,49 +51,95 @@ func (t *talk) shown() event.SessionID {
 	return ""
 }
 
-// leave ends the agent; the session stays.
-func (t *talk) leave(ctx context.Context) {
-	_ = t.agent.Destroy(ctx) // at worst it comes to rest a little later
-	t.close()
+// prompt is the system prompt.
+func (t *talk) prompt() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.system
 }
 
-func (t *talk) close() {
-	if t.release != nil {
-		t.release()
+// configure changes what answers from the next message on.
+func (t *talk) configure(ctx context.Context, q runtime.AgentConfigureRequest) error {
+	q.AgentID = t.agent
+	return t.client.Configure(ctx, q)
+}
+
+// leave ends the agent; the session stays.
+func (t *talk) leave(ctx context.Context) {
+	_ = t.client.Destroy(ctx, t.agent) // at worst it comes to rest a little later
+}
+
+// events are all that was said.
+func (t *talk) events(ctx context.Context) ([]event.Event, error) {
+	var all []event.Event
+	for before := int64(0); ; {
+		page, first, err := t.client.Messages(ctx, t.session, before, 0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(page[:len(page):len(page)], all...)
+		if first <= 1 || len(page) == 0 {
+			return all, nil
+		}
+		before = first
 	}
 }
 
-// open finds or begins the session that o means, and an agent to answer in it.
+// home is the container of a program's own conversations.
+const home = "main"
+
+// open finds or begins the session that o means, and has an agent answer in it.
 func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	c, err := w.config()
 	if err != nil {
 		return nil, err
 	}
-	t := &talk{world: w, kept: c.Save && !o.noSave, session: newSessionID()}
-	if o.sessionID != "" {
-		t.session = event.SessionID(o.sessionID)
-	}
+	t := &talk{world: w, kept: c.Save && !o.noSave, began: w.now()}
 	var past store.Session
 	if t.kept {
 		if past, err = w.find(ctx, o); err != nil {
 			return nil, err
 		}
 	}
-	d, choice, err := w.define(c, modelFor(o, past))
+	choice, err := choose(c, modelFor(o, past))
 	if err != nil {
 		return nil, err
 	}
-	t.choose(choice)
-	t.journal = w.memory
-	if t.kept {
-		if err := t.begin(ctx, o, past); err != nil {
-			t.close()
-			return nil, err
-		}
-		t.journal = w.db
+	if t.system, err = readSystem(c.System); err != nil {
+		return nil, err
 	}
-	t.agent = w.runtime(t.journal).Container("main").Run(d, t.session)
-	return t, nil
+	t.choose(choice)
+	if t.client, err = w.client(ctx); err != nil {
+		return nil, err
+	}
+	return t, t.begin(ctx, c, o, past)
+}
+
+// begin has an agent answer in the session: a new one, a copy, or the past one.
+func (t *talk) begin(ctx context.Context, c config.Config, o options, past store.Session) (err error) {
+	q := runtime.AgentRunRequest{
+		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(t.world.dir),
+		Config: runtime.AgentConfig{
+			Name: "agentx", Model: t.choice().Name(), SystemPrompt: t.system,
+			MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort,
+		},
+	}
+	switch {
+	case past.ID != "" && o.fork:
+		if q.SessionID, err = t.client.Fork(ctx, past.ID, ""); err != nil {
+			return err
+		}
+	case past.ID == "":
+		if q.SessionID, err = t.fresh(ctx, o); err != nil {
+			return err
+		}
+	}
+	running, err := t.client.Run(ctx, q)
+	if inUse, ok := errors.AsType[*store.InUseError](err); ok {
+		return &exit{code: codeStore, err: fmt.Errorf("%w; to go on in a copy add --fork-session", inUse)}
+	}
+	t.agent, t.session = running.AgentID, running.SessionID
+	return err
 }
 
 // modelFor is the model that o asks for, else the one that the session used.
@@ -102,40 +151,27 @@ func modelFor(o options, past store.Session) string {
 	return o.model
 }
 
-// begin makes the session, copies it, or goes on with it, and takes it for this
-// process alone.
-func (t *talk) begin(ctx context.Context, o options, past store.Session) error {
-	db, err := t.world.store(ctx)
-	if err != nil {
-		return err
+// fresh is the id of a new session.
+func (t *talk) fresh(ctx context.Context, o options) (event.SessionID, error) {
+	id := newSessionID()
+	if o.sessionID != "" {
+		id = event.SessionID(o.sessionID)
 	}
+	if !t.kept {
+		t.world.shelf.forget(id)
+		return id, nil
+	}
+	if o.sessionID == "" {
+		return id, nil
+	}
+	_, err := t.world.db.Session(ctx, id)
 	switch {
-	case past.ID == "":
-		err = db.Create(ctx, store.Session{ID: t.session, Title: o.title, Model: t.choice().Name(), Dir: absolute(t.world.dir)})
-	case o.fork:
-		err = db.Fork(ctx, past.ID, t.session)
-	default:
-		t.session = past.ID
+	case err == nil:
+		return "", usage("there is a session %s already; to resume it: agentx -r %s", id, id)
+	case errors.Is(err, store.ErrNotFound):
+		err = nil
 	}
-	if errors.Is(err, store.ErrExists) {
-		return usage("there is a session %s already; to resume it: agentx -r %s", t.session, t.session)
-	}
-	if err != nil {
-		return err
-	}
-	if t.release, err = db.Lock(ctx, t.session); err != nil {
-		if inUse, ok := errors.AsType[*store.InUseError](err); ok {
-			return &exit{code: codeStore, err: fmt.Errorf("%w; to go on in a copy add --fork-session", inUse)}
-		}
-		return err
-	}
-	if past.ID != "" && past.Model != t.choice().Name() {
-		err = db.SetModel(ctx, t.session, t.choice().Name())
-	}
-	if past.ID != "" && o.title != "" {
-		err = errors.Join(err, db.Rename(ctx, t.session, o.title))
-	}
-	return err
+	return id, err
 }
 
 // find is the session that o wants resumed; none where a new one begins.

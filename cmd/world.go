@@ -36,7 +36,7 @@ type world struct {
 
 	opening sync.Mutex // held while the database or the runtime is opened
 	db      *store.DB
-	memory  *runtime.Memory // sessions that are not kept
+	shelf   *shelf
 	home    *runtime.Runtime
 }
 
@@ -44,11 +44,12 @@ func newWorld(stdin, stdout, stderr *os.File) *world {
 	dir, _ := os.Getwd() // a folder that is gone is no folder
 	w := &world{
 		stdin: stdin, stdout: stdout, stderr: stderr, dir: dir,
-		env: config.Environ(os.Environ()), bus: &bus.Bus{}, memory: &runtime.Memory{}, now: steady(time.Now),
+		env: config.Environ(os.Environ()), bus: &bus.Bus{}, now: steady(time.Now),
 		set: map[string]string{},
 	}
 	w.bus.Report = func(_ bus.SystemEvent, problem error) { w.warn("%v", problem) }
 	w.config = sync.OnceValues(w.load)
+	w.shelf = &shelf{open: w.store}
 	return w
 }
 
@@ -122,18 +123,34 @@ func (w *world) storePath() (string, error) {
 	return c.Paths.Database(), err
 }
 
-// runtime returns the runtime. A program keeps all its sessions or none, so the
-// first journal is the one for all.
-func (w *world) runtime(j runtime.Journal) *runtime.Runtime {
+// client gives commands to the runtime of this program.
+func (w *world) client(ctx context.Context) (runtime.Client, error) {
+	c := runtime.Client{Timeline: w.bus, Now: w.now, NewID: w.newID}
+	if err := w.house(); err != nil {
+		return c, err
+	}
+	return c, c.Container(ctx, home)
+}
+
+// house opens the runtime, once.
+func (w *world) house() error {
 	w.opening.Lock()
 	defer w.opening.Unlock()
-	if w.home == nil {
-		w.home = runtime.New(runtime.Config{
-			Bus: w.bus, Journal: j, Now: w.now,
-			NewID: func(prefix string) string { return newID(prefix, w.now()) },
-		})
+	if w.home != nil {
+		return nil
 	}
-	return w.home
+	w.home = runtime.New(runtime.Config{
+		Bus: w.bus, Now: w.now, NewID: w.newID, Journal: w.shelf, Sessions: w.shelf, Images: w.shelf, Define: w.define,
+	})
+	return w.home.Serve()
+}
+
+// newID names what the runtime makes. Ids of sessions are for people to type.
+func (w *world) newID(prefix string) string {
+	if prefix == "session" {
+		return string(newSessionID())
+	}
+	return newID(prefix, w.now())
 }
 
 // close brings everything to rest, and takes two seconds at most.
