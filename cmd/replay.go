@@ -79,6 +79,9 @@ func (w *world) replay(ctx context.Context, r replay) error {
 		case r.redact != "":
 			return w.redact(ctx, r, in)
 		}
+		if r.format == "" && w.interactive() && !w.plainly() {
+			return w.film(ctx, r, in)
+		}
 		return w.print(ctx, r, in)
 	})
 }
