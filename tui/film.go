@@ -129,8 +129,6 @@ func (m projector) press(key string) (tea.Model, tea.Cmd) {
 	switch key {
 	case "q", "esc", "ctrl+c", "ctrl+d":
 		return m, tea.Quit
-	case "ctrl+z":
-		return m.stop(), tea.Suspend
 	case "space", "p":
 		return m.toggle()
 	case "right", "l", "n", ".":
