@@ -12,15 +12,17 @@ import (
 )
 
 const (
-	longCode = 1024                   // bytes of a line beyond which it is not coloured
-	slowCode = 100 * time.Millisecond // what one line may take before no more are coloured
-	maxStack = 100                    // states in states that a lexer may be in
+	longCode  = 1024                   // bytes of a line beyond which it is not coloured
+	slowCode  = 100 * time.Millisecond // what one line may take
+	slowLines = 3                      // that took longer, and no more are coloured; one may be the machine's fault
+	maxStack  = 100                    // states in states that a lexer may be in
 )
 
 // colours is chroma for code that comes line by line: what a line leaves open is carried to the next.
 type colours struct {
 	of    map[chroma.TokenType]string // the sequences that begin their styles
 	lexer *chroma.LexerState          // nil: the language is not known, or too slow
+	slow  int                         // lines that took too long
 	pairs []pair
 	here  chroma.TokenType // what here-documents are, where there are any
 	in    *pair            // the line begins inside of it
@@ -131,6 +133,9 @@ func (c *colours) line(s string) string {
 	began, before := time.Now(), slices.Clone(c.lexer.Stack)
 	tokens := c.lex(s + "\n")
 	if time.Since(began) > slowCode {
+		c.slow++
+	}
+	if c.slow == slowLines {
 		c.lexer = nil
 	}
 	at := 0
