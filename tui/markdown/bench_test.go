@@ -96,6 +96,29 @@ func BenchmarkRender(b *testing.B) {
 	})
 }
 
+// BenchmarkQuotes is a deep text, with which glamour's time grows out of hand.
+func BenchmarkQuotes(b *testing.B) {
+	for _, depth := range []int{10, 40} {
+		src := strings.Repeat("> ", depth) + "x"
+		b.Run(fmt.Sprintf("%d/ours", depth), func(b *testing.B) {
+			for b.Loop() {
+				Render(src, 80, theme.Dark())
+			}
+		})
+		b.Run(fmt.Sprintf("%d/glamour", depth), func(b *testing.B) {
+			r, err := glamour.NewTermRenderer(glamour.WithStyles(theme.Dark().Markdown), glamour.WithWordWrap(80))
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if _, err := r.Render(src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkNew is what an empty Doc costs, and the first line of code in a language.
 func BenchmarkNew(b *testing.B) {
 	b.Run("empty", func(b *testing.B) {
