@@ -10,13 +10,17 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"agentx/config"
 	"agentx/engine"
 	"agentx/engine/driver"
 	"agentx/engine/driver/anthropic"
+	"agentx/engine/driver/gemini"
 	"agentx/engine/driver/guide"
+	"agentx/engine/driver/ollama"
 	"agentx/engine/driver/openai"
+	"agentx/engine/driver/responses"
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
@@ -136,7 +140,8 @@ func (c *caller) speak(key config.Secret, source string) (engine.Driver, error) 
 		headers.Set(name, value)
 	}
 	secret := wire.Secret(key.Reveal())
-	client := &wire.Client{Version: versionLine(), Idle: c.config.Timeout}
+	client := &wire.Client{Version: versionLine()}
+	client.Header, client.Idle = c.patience()
 	switch p.Protocol {
 	case config.Anthropic:
 		return anthropic.Driver{
@@ -147,6 +152,32 @@ func (c *caller) speak(key config.Secret, source string) (engine.Driver, error) 
 		return openai.Driver{
 			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
 		}, nil
+	case config.Responses:
+		return responses.Driver{
+			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
+			Summary: "auto",
+		}, nil
+	case config.Gemini:
+		return gemini.Driver{
+			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
+			MaxTokens: c.choice.Info.MaxOutput,
+		}, nil
+	case config.Ollama:
+		return ollama.Driver{
+			Provider: p.Name, BaseURL: p.BaseURL, Key: secret, KeySource: source, Headers: headers, Client: client,
+		}, nil
 	}
 	return nil, &engine.Fault{Code: event.CodeConfiguration, Message: fmt.Sprintf("provider %s speaks %q, which this version does not", p.Name, p.Protocol)}
+}
+
+// patience is how long the provider may be silent before its answer begins and
+// within it; 0 is the client's own. What the user has set holds for both.
+func (c *caller) patience() (begin, within time.Duration) {
+	switch {
+	case c.config.Origin("timeout").Layer != config.Default:
+		return c.config.Timeout, c.config.Timeout
+	case c.choice.Provider.Protocol == config.Ollama:
+		return ollama.Patience, ollama.Patience
+	}
+	return 0, c.config.Timeout
 }

@@ -257,6 +257,6 @@ func (c *Config) addProviders() {
 		if with.urlFrom == with.urlEnv && with.urlEnv != "" {
 			c.origins["providers."+p.Name+".base_url"] = Origin{Environment, with.urlEnv}
 		}
-		c.Providers[p.Name] = with
+		c.Providers[p.Name] = with.settled()
 	}
 }

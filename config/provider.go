@@ -32,11 +32,12 @@ type Provider struct {
 	Default    string   // the model where only the provider was named; "" if there is none
 	BuiltIn    bool
 
-	urlEnv  string // variable that replaces BaseURL
-	urlFrom string // field or variable that BaseURL came from; "" for the built-in one
-	ownKey  bool   // the user's file says where its key comes from
-	broken  error  // why the variable's base URL cannot be used; said when the provider is chosen
-	prices  bool   // the price table speaks of this place
+	urlEnv   string // variable that replaces BaseURL
+	urlFrom  string // field or variable that BaseURL came from; "" for the built-in one
+	ownKey   bool   // the user's file says where its key comes from
+	ownVoice bool   // the user's file says which protocol it speaks
+	broken   error  // why the variable's base URL cannot be used; said when the provider is chosen
+	prices   bool   // the price table speaks of this place
 }
 
 // Custom says that the base URL is not the built-in one.
@@ -47,13 +48,13 @@ func BuiltInProviders() []Provider {
 	cloud := func(name string, protocol Protocol, url, key, model string) Provider {
 		return Provider{Name: name, Protocol: protocol, BaseURL: url, KeyEnv: []string{key}, NeedsKey: true, Default: model, BuiltIn: true, prices: true}
 	}
-	local := func(name, url, urlEnv, model string) Provider {
-		return Provider{Name: name, Protocol: OpenAI, BaseURL: url, urlEnv: urlEnv, Default: model, BuiltIn: true}
+	local := func(name string, protocol Protocol, url, urlEnv, model string) Provider {
+		return Provider{Name: name, Protocol: protocol, BaseURL: url, urlEnv: urlEnv, Default: model, BuiltIn: true}
 	}
 	all := []Provider{
 		cloud("anthropic", Anthropic, "https://api.anthropic.com", "ANTHROPIC_API_KEY", "claude-sonnet-5"),
-		cloud("openai", OpenAI, "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"),
-		cloud("gemini", OpenAI, "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY", "gemini-3.5-flash"),
+		cloud("openai", Responses, "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.5"),
+		cloud("gemini", Gemini, "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", "gemini-3.5-flash"),
 		cloud("openrouter", OpenAI, "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter/auto"),
 		cloud("mistral", OpenAI, "https://api.mistral.ai/v1", "MISTRAL_API_KEY", "mistral-large-latest"),
 		cloud("deepseek", OpenAI, "https://api.deepseek.com", "DEEPSEEK_API_KEY", "deepseek-flash"),
@@ -64,10 +65,10 @@ func BuiltInProviders() []Provider {
 		cloud("fireworks", OpenAI, "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY", "accounts/fireworks/routers/kimi-latest"),
 		cloud("moonshotai", OpenAI, "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY", "kimi-k3"),
 		cloud("zai", OpenAI, "https://api.z.ai/api/paas/v4", "ZAI_API_KEY", "glm-5.3"),
-		local("ollama", "http://127.0.0.1:11434/v1", "OLLAMA_HOST", ""),
-		local("lmstudio", "http://127.0.0.1:1234/v1", "LMSTUDIO_BASE_URL", ""),
-		local("llamacpp", "http://127.0.0.1:8080/v1", "LLAMACPP_BASE_URL", "default"),
-		local("vllm", "http://127.0.0.1:8000/v1", "VLLM_BASE_URL", ""),
+		local("ollama", Ollama, "http://127.0.0.1:11434", "OLLAMA_HOST", ""),
+		local("lmstudio", OpenAI, "http://127.0.0.1:1234/v1", "LMSTUDIO_BASE_URL", ""),
+		local("llamacpp", OpenAI, "http://127.0.0.1:8080/v1", "LLAMACPP_BASE_URL", "default"),
+		local("vllm", OpenAI, "http://127.0.0.1:8000/v1", "VLLM_BASE_URL", ""),
 	}
 	for i := range all {
 		p := &all[i]
@@ -102,6 +103,36 @@ func (p Provider) withEnvironment(env Env) (Provider, error) {
 	}
 	p.BaseURL, p.urlFrom, p.NeedsKey = url, p.urlEnv, false // another server says itself whether it wants a key
 	return p, nil
+}
+
+// settled is p with the protocol and the address that go together, once it is known who answers.
+//
+// OpenAI is spoken to by Responses, the only interface in which its models think and call tools in one turn and show what they
+// thought. A server that people name in its place was made to be asked as OpenAI once was: it speaks Chat Completions, and few more.
+// The same holds for Gemini behind an address that ends in /openai. What the file says of a protocol is not touched.
+func (p Provider) settled() Provider {
+	switch p.Name {
+	case "openai":
+		if !p.ownVoice && p.Custom() && !openAI(p.BaseURL) {
+			p.Protocol = OpenAI
+		}
+	case "gemini":
+		switch {
+		case !p.ownVoice && strings.HasSuffix(p.BaseURL, "/openai"):
+			p.Protocol = OpenAI
+		case p.Protocol == OpenAI && !p.Custom():
+			p.BaseURL += "/v1beta/openai"
+		}
+	case "ollama":
+		host := strings.TrimSuffix(p.BaseURL, "/v1")
+		switch {
+		case p.Protocol == Ollama:
+			p.BaseURL = host
+		case !p.Custom() || p.urlFrom == p.urlEnv:
+			p.BaseURL = host + "/v1" // where it speaks like others
+		}
+	}
+	return p
 }
 
 // keyVariable is the first variable of KeyEnv that holds something.

@@ -56,7 +56,10 @@ func (c *Config) readProvider(d document, name string, v any, path []string) (Pr
 	}
 	err := c.readFields(d, v, path, []field{
 		{"base_url", func(v any) error { return readURL(&p, dotted(append(slices.Clip(path), "base_url")), v) }},
-		{"protocol", func(v any) error { return readProtocol(&p.Protocol, v) }},
+		{"protocol", func(v any) error {
+			p.ownVoice = true
+			return readProtocol(&p.Protocol, v)
+		}},
 		{"key_env", own(readVariables, &p.KeyEnv)},
 		{"key_command", own(readCommand, &p.KeyCommand)},
 		{"headers", func(v any) error { return readHeaders(&p.Headers, v) }},

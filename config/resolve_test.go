@@ -18,13 +18,13 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "one key", vars: []string{"GROQ_API_KEY=k"}, want: "groq/llama-3.3-70b-versatile at https://api.groq.com/openai/v1"},
 		{story: "two keys: the order decides", vars: []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k"}, want: "anthropic/claude-sonnet-5 at https://api.anthropic.com"},
 		{story: "an empty key is none", vars: []string{"ANTHROPIC_API_KEY=", "OPENAI_API_KEY=k"}, want: "openai/gpt-5.5 at https://api.openai.com/v1"},
-		{story: "the second name of a key", vars: []string{"GOOGLE_API_KEY=k"}, want: "gemini/gemini-3.5-flash at https://generativelanguage.googleapis.com/v1beta/openai"},
+		{story: "the second name of a key", vars: []string{"GOOGLE_API_KEY=k"}, want: "gemini/gemini-3.5-flash at https://generativelanguage.googleapis.com by gemini"},
 		{story: "variable over file", vars: []string{"AGENTX_MODEL=openai/gpt-4o"}, file: "model = 'anthropic/x'", want: "openai/gpt-4o at https://api.openai.com/v1"},
-		{story: "a base URL alone", vars: []string{"OPENAI_BASE_URL=http://127.0.0.1:8080/v1/"}, want: "openai/gpt-5.5 at http://127.0.0.1:8080/v1"},
+		{story: "a base URL alone", vars: []string{"OPENAI_BASE_URL=http://127.0.0.1:8080/v1/"}, want: "openai/gpt-5.5 at http://127.0.0.1:8080/v1 by openai"},
 		{story: "a base URL and a name of its server", vars: []string{"OPENAI_BASE_URL=http://[::1]:8080"}, name: "qwen", want: "openai/qwen at http://[::1]:8080"},
 		{story: "anthropic elsewhere", vars: []string{"ANTHROPIC_BASE_URL=http://localhost:1"}, name: "claude-opus-4-5", want: "anthropic/claude-opus-4-5 at http://localhost:1"},
 		{story: "ollama has no default", vars: []string{"OLLAMA_HOST=box:1"}, want: "guide/guide"},
-		{story: "a listed local model", vars: []string{"OLLAMA_HOST=0.0.0.0"}, file: "[providers.ollama]\nmodels = ['llama3.2']", want: "ollama/llama3.2 at http://127.0.0.1:11434/v1"},
+		{story: "a listed local model", vars: []string{"OLLAMA_HOST=0.0.0.0"}, file: "[providers.ollama]\nmodels = ['llama3.2']", want: "ollama/llama3.2 at http://127.0.0.1:11434 by ollama"},
 		{story: "own provider without key", file: "[providers.lab]\nbase_url = 'http://10.1.2.3/v1'\nmodels = ['big', 'small']", want: "lab/big at http://10.1.2.3/v1"},
 		{story: "its bare model", file: "[providers.lab]\nbase_url = 'http://10.1.2.3/v1'\nmodels = ['big', 'small']", name: "small", want: "lab/small at http://10.1.2.3/v1"},
 		{story: "own provider with a key command", file: "[providers.lab]\nbase_url = 'https://lab/v1'\nkey_command = 'pass lab'\ndefault_model = 'm'", want: "lab/m at https://lab/v1"},
@@ -46,14 +46,28 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "a command's key in the clear", file: "[providers.openai]\nbase_url = 'http://192.0.2.1'\nkey_command = 'pass x'", want: "providers.openai.base_url: http://192.0.2.1: would send the key unencrypted"},
 		{story: "own provider whose key is not set", file: "[providers.lab]\nbase_url = 'https://lab/v1'\nkey_env = 'LAB_KEY'\ndefault_model = 'm'", want: "guide/guide"},
 		{story: "in the clear from the file", file: "[providers.p]\nbase_url = 'http://h'\nkey_env = 'K'", name: "p/m", want: "providers.p.base_url: http://h: would send the key unencrypted"},
-		{story: "in the clear without a key", vars: []string{"OLLAMA_HOST=192.0.2.1"}, name: "ollama/m", want: "ollama/m at http://192.0.2.1:11434/v1"},
+		{story: "in the clear without a key", vars: []string{"OLLAMA_HOST=192.0.2.1"}, name: "ollama/m", want: "ollama/m at http://192.0.2.1:11434 by ollama"},
+		{story: "OpenAI itself", name: "openai", want: "openai/gpt-5.5 at https://api.openai.com/v1 by responses"},
+		{story: "OpenAI in Europe", vars: []string{"OPENAI_BASE_URL=https://EU.api.openai.com/v1"}, name: "openai", want: "at https://eu.api.openai.com/v1 by responses"},
+		{story: "who only sounds like OpenAI", vars: []string{"OPENAI_BASE_URL=https://notapi.openai.com/v1"}, name: "openai", want: " by openai"},
+		{story: "another server by the file", file: "[providers.openai]\nbase_url = 'https://h/v1'", name: "openai", want: "openai/gpt-5.5 at https://h/v1 by openai"},
+		{story: "the file's server speaks Responses", file: "[providers.openai]\nbase_url = 'https://h/v1'\nprotocol = 'responses'", name: "openai", want: "at https://h/v1 by responses"},
+		{story: "a variable's server, too", vars: []string{"OPENAI_BASE_URL=https://h/v1"}, file: "[providers.openai]\nprotocol = 'responses'", name: "openai", want: "at https://h/v1 by responses"},
+		{story: "OpenAI as it once was", file: "[providers.openai]\nprotocol = 'openai'", name: "openai", want: "at https://api.openai.com/v1 by openai"},
+		{story: "Gemini elsewhere", vars: []string{"GEMINI_BASE_URL=https://h/gemini"}, name: "gemini", want: "at https://h/gemini by gemini"},
+		{story: "Gemini as settings of old have it", vars: []string{"GEMINI_BASE_URL=https://h/v1beta/openai/"}, name: "gemini", want: "at https://h/v1beta/openai by openai"},
+		{story: "and from the file", file: "[providers.gemini]\nbase_url = 'https://h/openai'", name: "gemini", want: "at https://h/openai by openai"},
+		{story: "Gemini by the dialect of others", file: "[providers.gemini]\nprotocol = 'openai'", name: "gemini", want: "at https://generativelanguage.googleapis.com/v1beta/openai by openai"},
+		{story: "Ollama's address of old", vars: []string{"OLLAMA_HOST=http://box:1/v1"}, name: "ollama/m", want: "ollama/m at http://box:1 by ollama"},
+		{story: "and from the file", file: "[providers.ollama]\nbase_url = 'http://box:1/v1'", name: "ollama/m", want: "ollama/m at http://box:1 by ollama"},
+		{story: "Ollama as Anthropic", vars: []string{"OLLAMA_HOST=box"}, file: "[providers.ollama]\nprotocol = 'anthropic'", name: "ollama/m", want: "ollama/m at http://box:11434/v1 by anthropic"},
 		{story: "a base URL with a password", vars: []string{"OPENAI_BASE_URL=http://me:canary@h"}, name: "openai", want: "OPENAI_BASE_URL: a URL with a user name or password is not accepted"},
 		{story: "a base URL that cannot be", vars: []string{"OPENAI_BASE_URL=localhost:8080"}, want: `OPENAI_BASE_URL: "localhost:8080" has no scheme`},
 		{story: "another provider's mistake hinders nobody", vars: []string{"OPENAI_BASE_URL=nonsense", "GROQ_API_KEY=k"}, name: "groq", want: "groq/"},
 	} {
 		m := newMachine(t, c.vars...).user(c.file)
 		choice, err := m.load().Resolve(c.name)
-		got := choice.Name() + " at " + choice.Provider.BaseURL
+		got := choice.Name() + " at " + choice.Provider.BaseURL + " by " + string(choice.Provider.Protocol)
 		if err != nil {
 			got = err.Error()
 		}
@@ -117,16 +131,16 @@ func TestBaseURLs(t *testing.T) {
 		}
 	}
 	for raw, want := range map[string]string{
-		"":                           "http://:11434/v1", // never asked: an empty variable counts as unset
-		"127.0.0.1":                  "http://127.0.0.1:11434/v1",
-		"0.0.0.0:99":                 "http://127.0.0.1:99/v1",
-		":99":                        "http://127.0.0.1:99/v1",
-		"::1":                        "http://[::1]:11434/v1",
-		"[::]:99":                    "http://[::1]:99/v1",
-		"box":                        "http://box:11434/v1",
-		"http://box":                 "http://box:80/v1",
-		"https://box/":               "https://box:443/v1",
-		"https://box:1/ollama/":      "https://box:1/ollama/v1",
+		"":                           "http://:11434", // never asked: an empty variable counts as unset
+		"127.0.0.1":                  "http://127.0.0.1:11434",
+		"0.0.0.0:99":                 "http://127.0.0.1:99",
+		":99":                        "http://127.0.0.1:99",
+		"::1":                        "http://[::1]:11434",
+		"[::]:99":                    "http://[::1]:99",
+		"box":                        "http://box:11434",
+		"http://box":                 "http://box:80",
+		"https://box/":               "https://box:443",
+		"https://box:1/ollama/":      "https://box:1/ollama",
 		"http://127.0.0.1:11434/v1/": "http://127.0.0.1:11434/v1",
 	} {
 		if got := ollamaURL(raw); got != want {

@@ -83,7 +83,13 @@ func loopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// ollamaURL reads OLLAMA_HOST as Ollama does (host, host:port, :port or a URL) and adds the path of its OpenAI interface.
+// openAI says that base is OpenAI's own, in whichever part of the world.
+func openAI(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && strings.HasSuffix("."+strings.ToLower(u.Hostname()), ".api.openai.com")
+}
+
+// ollamaURL reads OLLAMA_HOST as Ollama does: host, host:port, :port or a URL.
 func ollamaURL(raw string) string {
 	port := "11434"
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -110,9 +116,5 @@ func ollamaURL(raw string) string {
 			host = here + rest // a server's "everywhere" is a client's "here"
 		}
 	}
-	path = strings.Trim(path, "/")
-	if !strings.HasSuffix(path, "v1") {
-		path = strings.TrimPrefix(path+"/v1", "/")
-	}
-	return scheme + "://" + host + "/" + path
+	return strings.TrimRight(scheme+"://"+host+"/"+strings.Trim(path, "/"), "/")
 }
