@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"agentx/config"
+	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
 	"agentx/store"
@@ -292,6 +293,51 @@ func (d *desk) New(ctx context.Context) (tui.Opened, error) {
 		o.model = t.choice().Name()
 	}
 	return d.turnTo(ctx, o)
+}
+
+// Fork turns to a copy of the open session.
+func (d *desk) Fork(ctx context.Context) (tui.Opened, error) {
+	t := d.current()
+	if !t.kept {
+		return tui.Opened{}, errors.New("this conversation is not kept, so there is nothing to fork")
+	}
+	to, err := t.client.Fork(ctx, t.session, "")
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	return d.turnTo(ctx, options{resume: string(to), model: t.choice().Name()})
+}
+
+// Snapshot freezes what has been said in the open session.
+func (d *desk) Snapshot(ctx context.Context, name string) (tui.Image, error) {
+	t := d.current()
+	im, err := t.client.Snapshot(ctx, runtime.ImageSnapshotRequest{AgentID: t.agent, Name: name})
+	return pictured(im), d.say(frozen(err, name))
+}
+
+// Images are all, the newest first.
+func (d *desk) Images(ctx context.Context) ([]tui.Image, error) {
+	all, err := d.current().client.Images(ctx)
+	var list []tui.Image
+	for _, im := range all {
+		list = append(list, pictured(im))
+	}
+	return list, d.say(err)
+}
+
+func pictured(im engine.Image) tui.Image {
+	return tui.Image{ID: im.ID, Name: im.Name, Description: im.Description, Model: im.Model, Messages: im.Length, Created: im.Created.Time()}
+}
+
+// Begin turns to a session that begins with what an image holds.
+func (d *desk) Begin(ctx context.Context, id event.ImageID) (tui.Opened, error) {
+	return d.turnTo(ctx, options{image: string(id)})
+}
+
+// DeleteImage deletes an image for good.
+func (d *desk) DeleteImage(ctx context.Context, id event.ImageID) error {
+	_, err := d.current().client.DeleteImage(ctx, string(id))
+	return d.say(err)
 }
 
 // Rename gives a session another title.

@@ -20,6 +20,11 @@ func exportJSON(out io.Writer, s store.Session, events []event.Event) error {
 	}{"session", list(s, "")}); err != nil {
 		return err
 	}
+	return writeEvents(out, events)
+}
+
+// writeEvents writes events, one a line.
+func writeEvents(out io.Writer, events []event.Event) error {
 	for _, e := range events {
 		if err := writeLine(out, e); err != nil {
 			return err

@@ -24,6 +24,7 @@ type options struct {
 
 	last      bool   // -c
 	resume    string // -r: an id, a prefix or a title
+	image     string // from which the session begins: an id, a prefix or a name
 	pick      bool   // -r without one
 	fork      bool
 	sessionID string

@@ -17,10 +17,10 @@ import (
 
 func sessionCommand(w *world) *cobra.Command {
 	c := &cobra.Command{
-		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, remove and export sessions",
+		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, fork, remove and export sessions",
 		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
-	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionRemove(w), sessionExport(w))
+	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionFork(w), sessionRemove(w), sessionExport(w))
 	return c
 }
 
@@ -181,20 +181,25 @@ func sessionShow(w *world) *cobra.Command {
 			if asJSON {
 				return exportJSON(w.stdout, s, events)
 			}
-			if !isTerminal(w.stdout) {
-				return exportMarkdown(visible{w.stdout}, s, events)
-			}
-			var b strings.Builder
-			if err := exportMarkdown(&b, s, events); err != nil {
-				return err
-			}
-			lines := markdown.Render(b.String(), min(w.width(), 100), w.theme())
-			_, err = io.WriteString(w.colored(w.stdout), strings.Join(lines, "\n")+"\n")
-			return err
+			return w.show(s, events)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON lines: the session, then its events")
 	return c
+}
+
+// show prints what was said: rendered on a terminal, as markdown elsewhere.
+func (w *world) show(s store.Session, events []event.Event) error {
+	if !isTerminal(w.stdout) {
+		return exportMarkdown(visible{w.stdout}, s, events)
+	}
+	var b strings.Builder
+	if err := exportMarkdown(&b, s, events); err != nil {
+		return err
+	}
+	lines := markdown.Render(b.String(), min(w.width(), 100), w.theme())
+	_, err := io.WriteString(w.colored(w.stdout), strings.Join(lines, "\n")+"\n")
+	return err
 }
 
 func sessionExport(w *world) *cobra.Command {
@@ -246,6 +251,38 @@ func sessionRename(w *world) *cobra.Command {
 			return db.Rename(c.Context(), s.ID, args[1])
 		},
 	}
+}
+
+func sessionFork(w *world) *cobra.Command {
+	var title string
+	c := &cobra.Command{
+		Use: "fork ID|TITLE", Short: "Copy a session, and print the ID of the copy", Args: exactly("the ID or title of a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			db, err := w.store(c.Context())
+			if err != nil {
+				return err
+			}
+			s, err := w.named(c.Context(), db, args[0])
+			if err != nil {
+				return err
+			}
+			client, err := w.client(c.Context())
+			if err != nil {
+				return err
+			}
+			to, err := client.Fork(c.Context(), s.ID, "")
+			if err == nil && title != "" {
+				err = client.Rename(c.Context(), to, title)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(w.stdout, to)
+			return err
+		},
+	}
+	c.Flags().StringVarP(&title, "name", "n", "", "`TITLE` of the copy")
+	return c
 }
 
 func sessionRemove(w *world) *cobra.Command {

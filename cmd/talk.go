@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"agentx/config"
+	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
 	"agentx/store"
@@ -101,6 +102,16 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 			return nil, err
 		}
 	}
+	if t.client, err = w.client(ctx); err != nil {
+		return nil, err
+	}
+	var from engine.Image
+	if o.image != "" {
+		if from, err = w.imageOf(ctx, t.client, o.image); err != nil {
+			return nil, err
+		}
+		past.Model = from.Model
+	}
 	choice, err := choose(c, modelFor(o, past))
 	if err != nil {
 		return nil, err
@@ -109,27 +120,40 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 		return nil, err
 	}
 	t.choose(choice)
-	if t.client, err = w.client(ctx); err != nil {
-		return nil, err
-	}
-	return t, t.begin(ctx, c, o, past)
-}
-
-// begin has an agent answer in the session: a new one, a copy, or the past one.
-func (t *talk) begin(ctx context.Context, c config.Config, o options, past store.Session) (err error) {
 	q := runtime.AgentRunRequest{
-		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(t.world.dir),
+		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(w.dir),
 		Config: runtime.AgentConfig{
-			Name: "agentx", Model: t.choice().Name(), SystemPrompt: t.system,
+			Name: "agentx", Model: choice.Name(), SystemPrompt: t.system,
 			MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort,
 		},
 	}
+	if o.image != "" {
+		return t, t.thaw(ctx, q, from, o)
+	}
+	return t, t.begin(ctx, q, o)
+}
+
+// thaw has an agent answer in a session that begins with what an image holds.
+func (t *talk) thaw(ctx context.Context, q runtime.AgentRunRequest, from engine.Image, o options) error {
+	if o.system == "" {
+		q.Config.SystemPrompt = from.System
+	}
+	t.system = q.Config.SystemPrompt
+	running, err := t.client.Thaw(ctx, runtime.ImageResumeRequest{
+		ImageID: from.ID, ContainerID: home, Title: q.Title, Dir: q.Dir, Config: q.Config,
+	})
+	t.agent, t.session = running.AgentID, running.SessionID
+	return err
+}
+
+// begin has an agent answer in the session: a new one, a copy, or the past one.
+func (t *talk) begin(ctx context.Context, q runtime.AgentRunRequest, o options) (err error) {
 	switch {
-	case past.ID != "" && o.fork:
-		if q.SessionID, err = t.client.Fork(ctx, past.ID, ""); err != nil {
+	case q.SessionID != "" && o.fork:
+		if q.SessionID, err = t.client.Fork(ctx, q.SessionID, ""); err != nil {
 			return err
 		}
-	case past.ID == "":
+	case q.SessionID == "":
 		if q.SessionID, err = t.fresh(ctx, o); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 type Backend interface {
 	Agent
 	Library
+	Album
 	Settings
 	Desk
 }
@@ -39,11 +40,24 @@ type Library interface {
 	Glance(ctx context.Context, id event.SessionID) ([]string, error)
 	Open(ctx context.Context, id event.SessionID) (Opened, error)
 	New(ctx context.Context) (Opened, error)
+	// Fork turns to a copy of the open session, which stays as it is.
+	Fork(ctx context.Context) (Opened, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	Delete(ctx context.Context, id event.SessionID) error
 	// Export writes the open session to a file, an empty path to one of the
 	// backend's choice, and returns where that is.
 	Export(ctx context.Context, path string) (string, error)
+}
+
+// An Album keeps frozen conversations.
+type Album interface {
+	// Snapshot freezes what has been said in the open session; the name may be empty.
+	Snapshot(ctx context.Context, name string) (Image, error)
+	// Images are all, the newest first.
+	Images(ctx context.Context) ([]Image, error)
+	// Begin turns to a new session that begins with what an image holds.
+	Begin(ctx context.Context, id event.ImageID) (Opened, error)
+	DeleteImage(ctx context.Context, id event.ImageID) error
 }
 
 // Settings of the open session.
@@ -69,6 +83,16 @@ type Session struct {
 	Updated  time.Time
 	Messages int
 	Snippets []string // where the query was found
+}
+
+// An Image is a frozen conversation in a list.
+type Image struct {
+	ID          event.ImageID
+	Name        string // may be empty
+	Description string
+	Model       string
+	Messages    int
+	Created     time.Time
 }
 
 // A Choice is a model that one can choose.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -125,6 +126,7 @@ type desk struct {
 	broken  error // what Send fails with before anything is kept
 	draft   Draft
 	deleted []event.SessionID
+	images  []Image
 	copied  string
 }
 
@@ -181,6 +183,27 @@ func (d *desk) Open(_ context.Context, id event.SessionID) (Opened, error) {
 	return Opened{Session: Session{ID: id, Title: "A plan for the garden"}, Model: small, Saved: true, Events: d.events, Earlier: 7}, nil
 }
 func (d *desk) New(context.Context) (Opened, error) { return Opened{Model: small, Saved: true}, nil }
+func (d *desk) Fork(context.Context) (Opened, error) {
+	return Opened{Session: Session{ID: "copy", Title: "A copy"}, Model: small, Saved: true, Events: d.events}, nil
+}
+func (d *desk) Snapshot(_ context.Context, name string) (Image, error) {
+	if len(d.events) == 0 {
+		return Image{}, errors.New("nothing has been said yet")
+	}
+	d.images = append(d.images, Image{
+		ID: event.ImageID(fmt.Sprint("img_", len(d.images)+1)), Name: name, Model: "test/small", Messages: len(d.events),
+		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local),
+	})
+	return d.images[len(d.images)-1], nil
+}
+func (d *desk) Images(context.Context) ([]Image, error) { return d.images, nil }
+func (d *desk) Begin(context.Context, event.ImageID) (Opened, error) {
+	return Opened{Session: Session{ID: "begun", Title: "Begun"}, Model: small, Saved: true, Events: d.events}, nil
+}
+func (d *desk) DeleteImage(_ context.Context, id event.ImageID) error {
+	d.images = slices.DeleteFunc(d.images, func(i Image) bool { return i.ID == id })
+	return nil
+}
 func (d *desk) Rename(context.Context, event.SessionID, string) error {
 	return nil
 }

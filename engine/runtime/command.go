@@ -141,7 +141,7 @@ type (
 		ContainerID event.ContainerID `json:"containerId,omitempty"` // empty is that in which it was taken
 		Title       string            `json:"title,omitempty"`
 		Dir         string            `json:"dir,omitempty"`
-		Model       string            `json:"model,omitempty"` // another than the image's
+		Config      AgentConfig       `json:"config,omitzero"` // what shall be other than the image says
 	}
 	ImageResumeResponse struct {
 		Outcome

@@ -69,7 +69,8 @@ func (r *Runtime) imageResume(ctx context.Context, q ImageResumeRequest, out *Im
 	if err != nil {
 		return s, err
 	}
-	config := AgentConfig{Name: im.Name, SystemPrompt: im.System, Model: cmp.Or(q.Model, im.Model)}
+	config := q.Config
+	config.Name, config.Model, config.SystemPrompt = cmp.Or(config.Name, im.Name), cmp.Or(config.Model, im.Model), cmp.Or(config.SystemPrompt, im.System)
 	d, err := r.define(ctx, config)
 	if err != nil {
 		return s, err
