@@ -262,7 +262,7 @@ func freezer(path string) {
 // A process that freezes is killed at random moments. What it has said it froze
 // is whole, what it was freezing is whole or not there, and nothing else is left.
 func TestKilledWhileFreezing(t *testing.T) {
-	rounds := 10
+	rounds := 6
 	if testing.Short() {
 		rounds = 3
 	}
@@ -272,7 +272,7 @@ func TestKilledWhileFreezing(t *testing.T) {
 	db.Close()
 	var kept []string
 	for round := range rounds {
-		for _, l := range killAfter(t, "AGENTX_TEST_FREEZER="+path, 1, time.Duration(20+rand.IntN(300))*time.Millisecond) {
+		for _, l := range killAfter(t, "AGENTX_TEST_FREEZER="+path, 1+rand.IntN(8), time.Duration(rand.IntN(30_000))*time.Microsecond) {
 			words := strings.Fields(l)
 			switch {
 			case len(words) < 2: // cut off

@@ -1,9 +1,13 @@
 package store
 
 import (
+	"path/filepath"
 	"testing"
 
+	"agentx/engine"
 	"agentx/engine/enginetest"
+	"agentx/engine/event"
+	"agentx/engine/mealy"
 )
 
 func TestADatabaseIsALibrary(t *testing.T) {
@@ -12,4 +16,38 @@ func TestADatabaseIsALibrary(t *testing.T) {
 
 func TestADatabaseIsAGallery(t *testing.T) {
 	enginetest.TestImages(t, func() enginetest.Gallery { return fresh(t) })
+}
+
+func TestStatesAreAStore(t *testing.T) {
+	enginetest.TestStore(t, func() mealy.Store[[]byte] { return fresh(t).States() }, []byte("a"), []byte{0, 0xff})
+}
+
+func TestMachinesAreAStore(t *testing.T) {
+	asked, _ := engine.Step(engine.State{}, event.Event{Data: event.UserMessage{ID: "u", Content: event.Say("Hello")}})
+	enginetest.TestStore(t, func() mealy.Store[engine.State] { return fresh(t).Machines(engine.Step) }, engine.State{}, asked)
+}
+
+// A machine lives in the database, whether its states are written whole each
+// time or by their inputs, and whoever opens the database again goes on with it.
+func TestAMachineLivesInTheDatabase(t *testing.T) {
+	for name, states := range map[string]func(*DB) mealy.Store[engine.State]{
+		"whole":    func(db *DB) mealy.Store[engine.State] { return enginetest.Encoded{Store: db.States()} },
+		"by input": func(db *DB) mealy.Store[engine.State] { return db.Machines(engine.Step) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
+				path := filepath.Join(t.TempDir(), "a.db")
+				var db *DB
+				return func() mealy.Store[engine.State] {
+					if db != nil {
+						if err := db.Close(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					db = open(t, path)
+					return states(db)
+				}
+			})
+		})
+	}
 }

@@ -201,13 +201,19 @@ func (l *live) event(e event.Event) {
 }
 
 func (l *live) frame(kind byte, at time.Time, text []byte) {
-	start := len(l.pending)
-	l.pending = append(l.pending, 0, 0, 0, 0, 0, 0, 0, 0, kind)
-	l.pending = binary.AppendVarint(l.pending, at.UnixMilli()-int64(l.head.At))
-	l.pending = append(l.pending, text...)
-	body := l.pending[start+8:]
-	binary.LittleEndian.PutUint32(l.pending[start:], uint32(len(body)))
-	binary.LittleEndian.PutUint32(l.pending[start+4:], crc32.Checksum(body, castagnoli()))
+	l.pending = appendFrame(l.pending, kind, at.UnixMilli()-int64(l.head.At), text)
+}
+
+// appendFrame adds a frame to b.
+func appendFrame(b []byte, kind byte, ms int64, text []byte) []byte {
+	start := len(b)
+	b = append(b, 0, 0, 0, 0, 0, 0, 0, 0, kind)
+	b = binary.AppendVarint(b, ms)
+	b = append(b, text...)
+	body := b[start+8:]
+	binary.LittleEndian.PutUint32(b[start:], uint32(len(body)))
+	binary.LittleEndian.PutUint32(b[start+4:], crc32.Checksum(body, castagnoli()))
+	return b
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -17,5 +17,9 @@ func TestMain(m *testing.M) {
 		freezer(path)
 		return
 	}
+	if path := os.Getenv("AGENTX_TEST_SPEAKER"); path != "" {
+		speaker(path)
+		return
+	}
 	goleak.VerifyTestMain(m)
 }

@@ -47,6 +47,19 @@ func TestMemoryIsAStore(t *testing.T) {
 	enginetest.TestStore(t, func() mealy.Store[string] { return &mealy.MemoryStore[string]{} }, "a", "b")
 	var s engine.State
 	enginetest.TestStore(t, func() mealy.Store[engine.State] { return &mealy.MemoryStore[engine.State]{} }, s, stepped(s))
+	enginetest.TestStore(t, func() mealy.Store[[]byte] { return &mealy.MemoryStore[[]byte]{} }, []byte("a"), []byte{0, 0xff})
+	enginetest.TestStore(t, func() mealy.Store[engine.State] { return enginetest.Encoded{Store: &mealy.MemoryStore[[]byte]{}} }, s, stepped(s))
+}
+
+func TestAMachineLivesInMemory(t *testing.T) {
+	enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
+		var states mealy.MemoryStore[engine.State]
+		return func() mealy.Store[engine.State] { return &states }
+	})
+	enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
+		var states mealy.MemoryStore[[]byte]
+		return func() mealy.Store[engine.State] { return enginetest.Encoded{Store: &states} }
+	})
 }
 
 var clock = driver.Tool{

@@ -1,12 +1,17 @@
 package enginetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"agentx/engine"
+	"agentx/engine/event"
 	"agentx/engine/mealy"
 )
 
@@ -94,4 +99,92 @@ func TestStore[S any](t *testing.T, open func() mealy.Store[S], a, b S) {
 			expect(t, s, fmt.Sprint("id", i), &a)
 		}
 	})
+}
+
+// Encoded is a store of the engine's states over one of bytes.
+type Encoded struct{ mealy.Store[[]byte] }
+
+// Get decodes the state of id.
+func (e Encoded) Get(ctx context.Context, id string) (s engine.State, ok bool, err error) {
+	b, ok, err := e.Store.Get(ctx, id)
+	if ok && err == nil {
+		err = s.UnmarshalBinary(b)
+	}
+	return s, ok && err == nil, err
+}
+
+// Set encodes the state of id.
+func (e Encoded) Set(ctx context.Context, id string, s engine.State) error {
+	b, err := s.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	return e.Store.Set(ctx, id, b)
+}
+
+// TestMachine lets the engine's machine live on a store of its states, many
+// conversations at once, another machine for each input. Open makes an empty
+// store, and returns how to come back to what is in it: a store that outlives
+// its process is opened again there.
+func TestMachine(t *testing.T, open func() (reopen func() mealy.Store[engine.State])) {
+	ctx := context.Background()
+	long := strings.Repeat("It is a long story, and a dull one. ", 2500)
+	talk := func(id string) []event.Event {
+		var all []event.Event
+		say := func(data ...event.Data) {
+			for _, d := range data {
+				all = append(all, event.Event{At: time.UnixMilli(1_700_000_000_000 + int64(len(all))).UTC(), Data: d})
+			}
+		}
+		say(event.UserMessage{ID: "u" + id, Content: event.Say("Hello")}, event.MessageStart{MessageID: "m" + id, Model: "x"},
+			event.ThinkingDelta{Text: "hm"}, event.ThinkingDelta{Signature: "sig"}, event.TextDelta{Text: "half a letter: \xc3"}, event.TextDelta{Text: "\xa9"},
+			event.ToolUseStart{ToolCallID: "c" + id, ToolName: "look"}, event.InputJSONDelta{PartialJSON: `{"at":`}, event.InputJSONDelta{PartialJSON: `1}`},
+			event.ToolUseStop{}, event.MessageStop{StopReason: event.ToolUse}, event.ToolResult{ToolCallID: "c" + id, Result: event.Output{Text: id}},
+			event.MessageStart{MessageID: "n" + id, Model: "x"})
+		for i := 0; i < len(long); i += 5000 {
+			say(event.TextDelta{Text: long[i:min(len(long), i+5000)]})
+		}
+		say(event.MessageDelta{Usage: event.Usage{OutputTokens: 7}}, event.MessageStop{StopReason: event.EndTurn},
+			event.UserMessage{ID: "v" + id, Content: event.Say("And now?")}, event.ErrorReceived{Message: "no more"})
+		return all
+	}
+	for name, often := range map[string]int{"by one machine": 0, "by another machine for each input": 1, "by another machine now and then": 7} {
+		t.Run(name, func(t *testing.T) {
+			reopen := open()
+			machine := &mealy.Machine[engine.State, event.Event]{Process: engine.Step, Store: reopen()}
+			ids := []string{"a", "B/../b", ""}
+			want, told := map[string]*engine.State{}, 0
+			for _, id := range ids {
+				want[id] = new(engine.State)
+			}
+			for i := range talk("") {
+				for _, id := range ids {
+					if told++; often > 0 && told%often == 0 {
+						machine = &mealy.Machine[engine.State, event.Event]{Process: engine.Step, Store: reopen()}
+					}
+					in := talk(id)[i]
+					outs, err := machine.Input(ctx, id, in)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var follows []event.Event
+					for e := range mealy.Follow(engine.Step, want[id], in) {
+						follows = append(follows, e)
+					}
+					if got, want := Lines(t, outs), Lines(t, follows); !bytes.Equal(got, want) {
+						t.Fatalf("from input %d of %q follows\n%s\nwant\n%s", i, id, got, want)
+					}
+				}
+			}
+			if err := machine.Close(ctx, "a"); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range ids {
+				s, ok, err := reopen().Get(ctx, id)
+				if err != nil || ok != (id != "a") || ok && s.Phase() != engine.Failed {
+					t.Errorf("in the end %q is %s, there: %v, %v", id, s.Phase(), ok, err)
+				}
+			}
+		})
+	}
 }

@@ -47,7 +47,7 @@ func (m *Machine[S, E]) Input(ctx context.Context, id string, in E) ([]E, error)
 	for e := range Follow(m.Process, &s, in) {
 		outs = append(outs, e)
 	}
-	if err := m.Store.Set(ctx, id, s); err != nil {
+	if err := m.keep(ctx, id, in, s); err != nil {
 		return nil, fmt.Errorf("mealy: state of %q: %w", id, err)
 	}
 	for _, sink := range m.Sinks {
@@ -56,6 +56,13 @@ func (m *Machine[S, E]) Input(ctx context.Context, id string, in E) ([]E, error)
 		}
 	}
 	return outs, nil
+}
+
+func (m *Machine[S, E]) keep(ctx context.Context, id string, in E, s S) error {
+	if r, ok := m.Store.(Recorder[S, E]); ok {
+		return r.Record(ctx, id, in, s)
+	}
+	return m.Store.Set(ctx, id, s)
 }
 
 // Close forgets id.

@@ -16,6 +16,17 @@ type Store[S any] interface {
 	Has(ctx context.Context, id string) (bool, error)
 }
 
+// A Recorder is a [Store] that is told by which input a state came about, and
+// may keep the input instead: a state that grows with each input, such as a text
+// that is being written, is too long to be written down at each. Get returns the
+// state all the same.
+type Recorder[S, E any] interface {
+	Store[S]
+	// Record is Set of the state to which in, and all that followed from it, has
+	// led from the one before.
+	Record(ctx context.Context, id string, in E, s S) error
+}
+
 // MemoryStore is a Store in memory. Its zero value is empty and ready.
 type MemoryStore[S any] struct {
 	mu     sync.RWMutex
