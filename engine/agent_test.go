@@ -725,6 +725,7 @@ func TestStopAndResume(t *testing.T) {
 		s := play(t, echoes)
 		one, two := s.say(t.Context(), "one"), s.say(t.Context(), "two")
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if err := s.Stop(t.Context()); err != nil || !s.Stopped() {
 			t.Errorf("stopped %v: %v", s.Stopped(), err)
 		}

@@ -1,16 +1,19 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"agentx/engine/event"
 )
 
-// A Presenter is shown every event of every layer, one at a time, in order.
+// A Presenter is shown every event of every layer, one at a time, in order. One
+// that has a method Name() string is called by that when it fails.
 type Presenter interface {
 	Present(ctx context.Context, agent event.AgentID, e event.Event) error
 }
@@ -47,10 +50,18 @@ func (e Engine) show(ctx context.Context, id event.AgentID, ev event.Event) []*P
 	var failed []*PresenterError
 	for i, p := range e.Presenters {
 		if err := Present(ctx, p, id, ev); err != nil {
-			failed = append(failed, &PresenterError{Index: i, Event: ev.Data.Type(), Err: err})
+			failed = append(failed, &PresenterError{Index: i, Name: nameOf(p), Event: ev.Data.Type(), Err: err})
 		}
 	}
 	return failed
+}
+
+// nameOf is what p calls itself, if it does.
+func nameOf(p Presenter) string {
+	if n, ok := p.(interface{ Name() string }); ok {
+		return n.Name()
+	}
+	return ""
 }
 
 // failures keeps the first failure of each presenter: one that fails at every
@@ -77,11 +88,12 @@ func (f failures) with(err error) error {
 // A PresenterError is the failure of one presenter over one event.
 type PresenterError struct {
 	Index int    // among the engine's presenters; -1 for a handler of an agent's
+	Name  string // its own, where it has a method that says it
 	Event string // type of the event
 	Err   error
 }
 
 func (e *PresenterError) Error() string {
-	return fmt.Sprintf("presenter %d: %s: %v", e.Index, e.Event, e.Err)
+	return fmt.Sprintf("presenter %s: %s: %v", cmp.Or(e.Name, strconv.Itoa(e.Index)), e.Event, e.Err)
 }
 func (e *PresenterError) Unwrap() error { return e.Err }
