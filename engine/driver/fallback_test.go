@@ -73,7 +73,7 @@ func TestFallback(t *testing.T) {
 func TestWindow(t *testing.T) {
 	long := func(words int) event.Content { return event.Say(strings.Repeat("word ", words)) }
 	counted := func(model string, tokens int64) event.Message {
-		return event.AssistantMessage{Content: event.Say("So?"), Model: model, Usage: &event.Usage{InputTokens: tokens - 10, OutputTokens: 10}}
+		return event.AssistantMessage{Content: event.Parts{event.Text{Text: "So?"}}, Model: model, Usage: &event.Usage{InputTokens: tokens - 10, OutputTokens: 10}}
 	}
 	for name, c := range map[string]struct {
 		window  int64
