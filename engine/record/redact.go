@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"agentx/engine/event"
 )
@@ -50,9 +51,15 @@ type masker struct {
 // text masks a text that stands alone.
 func (m *masker) text(s string) string { return m.blank(s, m.mark(s, make([]bool, len(s)))) }
 
-// mark marks every byte of s that is to be masked.
+// mark marks every byte of s that is to be masked. A character is masked whole.
 func (m *masker) mark(s string, marks []bool) []bool {
 	for from, to := range m.find(s) {
+		for from > 0 && !utf8.RuneStart(s[from]) {
+			from--
+		}
+		for to < len(s) && !utf8.RuneStart(s[to]) {
+			to++
+		}
 		for i := from; i < to; i++ {
 			marks[i] = true
 		}

@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -305,4 +306,42 @@ func TestJSONStaysJSON(t *testing.T) {
 	if want := `{"url":"xxxxxxxxxxx/x","xxxxxxxxxxxxxxxxxxxxxx":[true,null,-0.5e3]}`; string(call.Input) != want {
 		t.Errorf("the call has\n%s, want\n%s", call.Input, want)
 	}
+}
+
+// Whatever a file says and whatever is to be masked in it: there is a copy that
+// holds, or one clear error.
+func FuzzRedact(f *testing.F) {
+	for _, name := range []string{"tool_call_two_messages", "thinking_text_thinking", "user_message_parts", "tool_bad_json", "cost_with_cache", "unicode"} {
+		f.Add(recorded(f, enginetest.ReadTrace(f, "../../testdata/traces/"+name+".txtar")), "e")
+	}
+	f.Fuzz(func(t *testing.T, file []byte, secret string) {
+		r, err := record.NewReader(bytes.NewReader(file))
+		if err != nil || secret == "" {
+			return
+		}
+		steps, err := r.All(1 << 20)
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		_, err = record.Redact(&out, r.Header, steps, func(text string) iter.Seq2[int, int] {
+			return func(yield func(int, int) bool) {
+				for from := strings.Index(text, secret); from >= 0 && yield(from, from+len(secret)); {
+					next := strings.Index(text[from+1:], secret)
+					if from += 1 + next; next < 0 {
+						return
+					}
+				}
+			}
+		})
+		if _, ok := errors.AsType[*record.FormatError](err); ok {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, diff := verify(t, out.Bytes()); diff != nil || n.Inputs != len(steps) {
+			t.Fatalf("%d of %d steps hold: %v", n.Inputs, len(steps), diff)
+		}
+	})
 }
