@@ -45,7 +45,6 @@ func noModel(message string) bool {
 
 // cannotThink reports whether the server refuses a request for what it says
 // about thinking.
-func cannotThink(err error) bool {
-	f := engine.FaultOf(err)
-	return f.Code == event.CodeInvalidRequest && (strings.Contains(f.Message, "does not support thinking") || strings.Contains(f.Message, "think value"))
+func cannotThink(f *engine.Fault) bool {
+	return strings.Contains(f.Message, "does not support thinking") || strings.Contains(f.Message, "think value")
 }

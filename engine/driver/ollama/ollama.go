@@ -76,18 +76,17 @@ func (d Driver) base() string {
 // Receive asks for one message and yields it as it comes. Effort is a wish: a
 // model that cannot think is asked again without it.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+	model := req.Model
+	answer := wire.Amend(func() iter.Seq2[event.Stream, error] { return d.ask(ctx, req) }, func(f *engine.Fault) bool {
+		if req.Options.Effort == "" || !cannotThink(f) {
+			return false
+		}
+		req.Options.Effort = ""
+		return true
+	})
 	return func(yield func(event.Stream, error) bool) {
-		said := false
-		for e, err := range d.ask(ctx, req) {
-			if err != nil && !said && req.Options.Effort != "" && cannotThink(err) {
-				req.Options.Effort = ""
-				d.Receive(ctx, req)(yield)
-				return
-			}
-			if _, waiting := e.(event.Retrying); err == nil && !waiting {
-				said = true
-			}
-			if !yield(e, d.advise(err, req.Model)) {
+		for e, err := range answer {
+			if !yield(e, d.advise(err, model)) {
 				return
 			}
 		}

@@ -73,8 +73,9 @@ type document struct {
 	Data string `json:"file_data"`
 }
 
-// encode returns the body of a request to d.
-func encode(req engine.Request, d Driver) ([]byte, error) {
+// encode returns the body of a request to d, whose answer says how many tokens
+// it was where they are counted.
+func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 	remembers := d.remembers()
 	turns := wire.Turns(req.Messages(), func(string) bool { return remembers })
 	if len(turns) == 0 {
@@ -82,8 +83,10 @@ func encode(req engine.Request, d Driver) ([]byte, error) {
 	}
 	r := request{
 		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
-		Stream: true, StreamOptions: &streamOptions{IncludeUsage: true},
-		Temperature: req.Options.Temperature, Effort: req.Options.Effort,
+		Stream: true, Temperature: req.Options.Temperature, Effort: req.Options.Effort,
+	}
+	if counted {
+		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	limit := d.MaxTokens
 	if req.Options.MaxTokens > 0 {

@@ -53,7 +53,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, Driver{BaseURL: "http://localhost/v1"})
+			body, err := encode(req, Driver{BaseURL: "http://localhost/v1"}, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestLimitHasTwoNames(t *testing.T) {
 		"http://127.0.0.1:11434/v1":             "max_tokens",
 		"https://api.openai.com.evil.example":   "max_tokens",
 	} {
-		body, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: 7}}, Driver{BaseURL: base})
+		body, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say("x")}, Options: engine.Options{MaxTokens: 7}}, Driver{BaseURL: base}, true)
 		var sent map[string]any
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestLimitHasTwoNames(t *testing.T) {
 
 // TestNothingToSay refuses to ask without a question.
 func TestNothingToSay(t *testing.T) {
-	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, Driver{})
+	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, Driver{}, true)
 	if f := engine.FaultOf(err); f.Code != event.CodeInvalidRequest {
 		t.Errorf("%v", err)
 	}
@@ -98,7 +98,7 @@ func TestThoughtsGoBack(t *testing.T) {
 		question("y"), says(event.ToolUse, event.Thinking{Text: "hm"}, calls("a", "t", `{}`)), result("a", event.Output{Text: "1"}),
 	}}
 	for base, want := range map[string]string{"https://api.deepseek.com": "hm", "https://api.groq.com/openai/v1": "", "https://notdeepseek.com": ""} {
-		body, err := encode(req, Driver{BaseURL: base})
+		body, err := encode(req, Driver{BaseURL: base}, true)
 		if err != nil {
 			t.Fatal(err)
 		}

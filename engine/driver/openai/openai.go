@@ -70,21 +70,45 @@ func (d Driver) remembers() bool {
 	return d.Thoughts || strings.HasSuffix(host, ".deepseek.com") || strings.HasSuffix(host, ".moonshot.ai") || strings.HasSuffix(host, ".moonshot.cn")
 }
 
-// Receive asks for one message and yields it as it comes.
+// Receive asks for one message and yields it as it comes. Some servers that
+// offer this API refuse what they do not know of it: they are asked again
+// without a count of tokens, and without effort.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
-	return wire.Answer(ctx, d.Client,
-		func() (wire.Call, error) { return d.question(ctx, req) },
-		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+	counted := true
+	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+		return wire.Answer(ctx, d.Client,
+			func() (wire.Call, error) { return d.question(ctx, req, counted) },
+			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+	}, func(f *engine.Fault) bool {
+		said := strings.ToLower(f.Message)
+		switch {
+		case d.official():
+			return false // it says what is wrong with a setting
+		case counted && strings.Contains(said, "stream_options"):
+			counted = false
+		case req.Options.Effort != "" && effortless(said):
+			req.Options.Effort = ""
+		default:
+			return false
+		}
+		return true
+	})
 }
 
-// question is the call that asks for a message.
-func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
+// effortless reports whether a refusal is about effort, in whatever words.
+func effortless(said string) bool {
+	return strings.Contains(said, "effort") || strings.Contains(said, "think value") || strings.Contains(said, "support thinking")
+}
+
+// question is the call that asks for a message, and perhaps for its tokens to
+// be counted.
+func (d Driver) question(ctx context.Context, req engine.Request, counted bool) (wire.Call, error) {
 	call, err := d.call(ctx, "/chat/completions")
 	if err != nil {
 		return call, err
 	}
 	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
-	call.Body, err = encode(req, d)
+	call.Body, err = encode(req, d, counted)
 	return call, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,24 +143,34 @@ func TestOnceMore(t *testing.T) {
 	}
 }
 
-// TestForgotten asks without thoughts where the server cannot read them, and
-// only once.
-func TestForgotten(t *testing.T) {
+// TestWishes asks again without what the server does not grant, and only once
+// without each.
+func TestWishes(t *testing.T) {
 	refusal := func(message string) *http.Response {
 		return &http.Response{StatusCode: 400, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"error":{"type":"invalid_request_error","message":"` + message + `"}}`))}
 	}
+	const (
+		account  = "The encrypted content gAAA... could not be verified."
+		unproved = "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings"
+		effort   = "reasoning.effort is not supported"
+	)
 	for _, test := range []struct {
-		name, message string
-		always        bool
-		asked         int
+		name     string
+		refusals []string
+		asked    []string // what each request has of thoughts, summary and effort
+		fails    bool
 	}{
-		{"another account", "The encrypted content gAAA... could not be verified.", false, 2},
-		{"a model that has none", "Encrypted content is not supported with this model.", false, 2},
-		{"stubborn", "invalid_encrypted_content", true, 2},
-		{"something else", "Unsupported parameter: 'temperature'", false, 1},
+		{"another account", []string{account}, []string{"tse", "se"}, false},
+		{"a model that has none", []string{"Encrypted content is not supported with this model."}, []string{"tse", "se"}, false},
+		{"nobody has looked at its passport", []string{unproved}, []string{"tse", "te"}, false},
+		{"an unknown field", []string{"Unknown parameter: 'reasoning.summary'."}, []string{"tse", "te"}, false},
+		{"a server that knows no effort", []string{effort}, []string{"tse", "ts"}, false},
+		{"all of it", []string{effort, account, unproved}, []string{"tse", "ts", "s", ""}, false},
+		{"stubborn", []string{"invalid_encrypted_content", "invalid_encrypted_content"}, []string{"tse", "se"}, true},
+		{"something else", []string{"Unsupported parameter: 'temperature'"}, []string{"tse"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var bodies []string
+			var asked []string
 			d := responses.Driver{BaseURL: "http://localhost/v1", Summary: "auto"}
 			history := []event.Message{
 				event.UserMessage{Content: event.Say("x")},
@@ -167,28 +178,34 @@ func TestForgotten(t *testing.T) {
 			}
 			d.Client = &wire.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				b, _ := io.ReadAll(r.Body)
-				bodies = append(bodies, string(b))
-				if len(bodies) == 1 || test.always {
-					return refusal(test.message), nil
+				has := ""
+				for mark, field := range map[string]string{"t": `"encrypted_content":"c2VjcmV0"`, "s": `"summary":"auto"`, "e": `"effort":"high"`} {
+					if strings.Contains(string(b), field) {
+						has += mark
+					}
+				}
+				if strings.Contains(has, "t") != strings.Contains(string(b), `"include"`) {
+					t.Errorf("wants thoughts that it would not give back: %s", b)
+				}
+				asked = append(asked, has)
+				if n := len(asked); n <= len(test.refusals) {
+					return refusal(test.refusals[n-1]), nil
 				}
 				return answer(start + pieces + stop).RoundTrip(r)
 			})}
-			text, fault := "", ""
-			for e, err := range d.Receive(t.Context(), engine.Request{Model: "m", History: history, Message: event.UserMessage{Content: event.Say("z")}}) {
-				if err != nil {
-					fault = err.Error()
-				}
+			text, failed := "", false
+			req := engine.Request{Model: "m", History: history, Message: event.UserMessage{Content: event.Say("z")}, Options: engine.Options{Effort: "high"}}
+			for e, err := range d.Receive(t.Context(), req) {
+				failed = failed || err != nil
 				if e, ok := e.(event.TextDelta); ok {
 					text += e.Text
 				}
 			}
-			if len(bodies) != test.asked || (fault == "") != (text == "onetwo") || (fault == "") != (test.asked == 2 && !test.always) {
-				t.Errorf("asked %d times: %q, fault %q", len(bodies), text, fault)
-			}
-			for i, body := range bodies {
-				if strings.Contains(body, `"encrypted_content":"c2VjcmV0"`) != (i == 0) || strings.Contains(body, `"include"`) != (i == 0) || !strings.Contains(body, `"summary":"auto"`) {
-					t.Errorf("request %d: %s", i, body)
-				}
+			same := slices.EqualFunc(asked, test.asked, func(a, b string) bool {
+				return len(a) == len(b) && strings.Trim(a, b) == ""
+			})
+			if !same || failed != test.fails || (text == "onetwo") == failed {
+				t.Errorf("asked %q, want %q: said %q, failed %v", asked, test.asked, text, failed)
 			}
 		})
 	}

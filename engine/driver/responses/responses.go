@@ -26,7 +26,7 @@ type Driver struct {
 	Client    *wire.Client // nil is one for each request
 
 	MaxTokens int    // of an answer whose request does not say; 0 leaves it to the server
-	Summary   string // of what is thought: auto, concise or detailed; empty asks for none, as OpenAI gives it only to verified organisations
+	Summary   string // of what is thought: auto, concise or detailed; empty asks for none; OpenAI gives it to verified organisations only
 }
 
 // Name says who answers.
@@ -69,41 +69,30 @@ func (d Driver) seal() string { return sealed + strings.ToLower(d.address().Host
 
 const sealed = "encrypted_content@"
 
-// Receive asks for one message and yields it as it comes. Where the server says
-// that it cannot read what it thought before, as for another account, it is
-// asked once more without thoughts.
+// Receive asks for one message and yields it as it comes. What is asked for
+// beyond the answer is a wish: where the server says that it cannot read what it
+// thought before, as for another account, that it does not tell this account
+// what it thinks, or that it knows no effort, it is asked again without.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
-	return func(yield func(event.Stream, error) bool) {
-		begun := false
-		for e, err := range d.answer(ctx, req, true) {
-			if !begun && unreadable(err) {
-				d.answer(ctx, req, false)(yield)
-				return
-			}
-			if !yield(e, err) {
-				return
-			}
-			_, retrying := e.(event.Retrying)
-			begun = begun || !retrying
+	thoughts := true
+	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+		return wire.Answer(ctx, d.Client,
+			func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
+			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
+	}, func(f *engine.Fault) bool {
+		said := strings.ToLower(strings.ReplaceAll(f.Message, "_", " "))
+		switch {
+		case thoughts && strings.Contains(said, "encrypted content"):
+			thoughts = false
+		case d.Summary != "" && (strings.Contains(said, "summary") || strings.Contains(said, "summaries")):
+			d.Summary = ""
+		case req.Options.Effort != "" && !d.official() && strings.Contains(said, "effort"):
+			req.Options.Effort = ""
+		default:
+			return false
 		}
-	}
-}
-
-// unreadable reports whether err is about thoughts: those that were sent, or
-// that the server was asked to send its own.
-func unreadable(err error) bool {
-	if err == nil {
-		return false
-	}
-	f := engine.FaultOf(err)
-	said := strings.ToLower(strings.ReplaceAll(f.Message, "_", " "))
-	return f.Code == event.CodeInvalidRequest && strings.Contains(said, "encrypted content")
-}
-
-func (d Driver) answer(ctx context.Context, req engine.Request, thoughts bool) iter.Seq2[event.Stream, error] {
-	return wire.Answer(ctx, d.Client,
-		func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
-		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
+		return true
+	})
 }
 
 // question is the call that asks for a message.

@@ -91,15 +91,34 @@ func said(m map[string]json.RawMessage) string {
 			return s
 		}
 		if raw, ok := m[key]; ok && len(raw) > 0 && raw[0] == '[' {
-			var list []struct {
-				Msg string `json:"msg"`
-			}
-			if json.Unmarshal(raw, &list) == nil && len(list) > 0 && list[0].Msg != "" {
-				return list[0].Msg
+			if s := detailed(raw); s != "" {
+				return s
 			}
 		}
 	}
 	return ""
+}
+
+// detailed is the first of the sentences in a list, behind the field that it is
+// about.
+func detailed(raw json.RawMessage) string {
+	var list []struct {
+		Msg string            `json:"msg"`
+		Loc []json.RawMessage `json:"loc"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil && !Mistyped(err) || len(list) == 0 || list[0].Msg == "" {
+		return ""
+	}
+	var field []string
+	for _, word := range list[0].Loc {
+		if s, ok := scalar(word); ok {
+			field = append(field, s)
+		}
+	}
+	if len(field) == 0 {
+		return list[0].Msg
+	}
+	return strings.Join(field, ".") + ": " + list[0].Msg
 }
 
 // scalar is a JSON string or number as text.
