@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentx/config"
+	"agentx/engine/event"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,10 +23,11 @@ type options struct {
 	temperature   string
 	timeout       time.Duration
 
-	last      bool   // -c
-	resume    string // -r: an id, a prefix or a title
-	image     string // from which the session begins: an id, a prefix or a name
-	pick      bool   // -r without one
+	last      bool            // -c
+	resume    string          // -r: an id, a prefix or a title
+	image     string          // from which the session begins: an id, a prefix or a name
+	recall    event.SessionID // that the session is to begin with a summary of
+	pick      bool            // -r without one
 	fork      bool
 	sessionID string
 	title     string

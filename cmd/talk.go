@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,12 +117,12 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.system, err = readSystem(c.System); err != nil {
+	if t.system, err = readSystem(cmp.Or(o.system, c.System)); err != nil {
 		return nil, err
 	}
 	t.choose(choice)
 	q := runtime.AgentRunRequest{
-		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(w.dir),
+		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(w.dir), Recall: o.recall,
 		Config: runtime.AgentConfig{
 			Name: "agentx", Model: choice.Name(), SystemPrompt: t.system,
 			MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort,

@@ -32,6 +32,7 @@ func actions() []action {
 		{name: "system", help: "change the system prompt", slash: "system", args: "[text]", do: Model.system},
 		{name: "retry", help: "ask the last message again", slash: "retry", do: plain(Model.retry)},
 		{name: "fork", help: "go on in a copy of this session", slash: "fork", do: plain(Model.fork)},
+		{name: "compact", help: "go on with a summary; all stays kept", slash: "compact", args: "[focus]", do: Model.compact},
 		{name: "snapshot", help: "freeze what was said as an image", slash: "snapshot", args: "[name]", do: Model.snapshot},
 		{name: "images", help: "begin a session from an image", slash: "images", do: plain(Model.openImages)},
 		{name: "copy", help: "copy the last answer, or the nth from the end", slash: "copy", args: "[n]", do: Model.copy},

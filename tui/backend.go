@@ -42,6 +42,9 @@ type Library interface {
 	New(ctx context.Context) (Opened, error)
 	// Fork turns to a copy of the open session, which stays as it is.
 	Fork(ctx context.Context) (Opened, error)
+	// Compact turns to a new session that knows the open one until its first
+	// answer, and returns what to ask it for: a summary to go on with.
+	Compact(ctx context.Context, focus string) (Opened, string, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	Delete(ctx context.Context, id event.SessionID) error
 	// Export writes the open session to a file, an empty path to one of the

@@ -186,6 +186,9 @@ func (d *desk) New(context.Context) (Opened, error) { return Opened{Model: small
 func (d *desk) Fork(context.Context) (Opened, error) {
 	return Opened{Session: Session{ID: "copy", Title: "A copy"}, Model: small, Saved: true, Events: d.events}, nil
 }
+func (d *desk) Compact(_ context.Context, focus string) (Opened, string, error) {
+	return Opened{Session: Session{ID: "short"}, Model: small, Saved: true, Notice: "The whole of it stays."}, "Sum up: " + focus, nil
+}
 func (d *desk) Snapshot(_ context.Context, name string) (Image, error) {
 	if len(d.events) == 0 {
 		return Image{}, errors.New("nothing has been said yet")

@@ -28,6 +28,29 @@ func (m Model) fork() (Model, tea.Cmd) {
 	})
 }
 
+// compact goes on in a session that begins with a summary of this one.
+func (m Model) compact(focus string) (Model, tea.Cmd) {
+	m, ok := m.idle()
+	if !ok {
+		return m, nil
+	}
+	type compacted struct {
+		Opened
+		ask string
+	}
+	return fetch(m, "compact the session", func(ctx context.Context, b Backend) (compacted, error) {
+		o, ask, err := b.Compact(ctx, focus)
+		return compacted{o, ask}, err
+	}, func(m Model, c compacted) (Model, tea.Cmd) {
+		c.Opened.Prompts = m.open.Prompts
+		m, opened := m.opened(c.Opened)
+		m.outbox = m.outbox.push(c.ask)
+		m.outbox.held = false
+		m, cmd := m.pump()
+		return m, tea.Batch(opened, cmd)
+	})
+}
+
 // snapshot freezes what has been said so far.
 func (m Model) snapshot(name string) (Model, tea.Cmd) {
 	return fetch(m, "take a snapshot", func(ctx context.Context, b Backend) (Image, error) { return b.Snapshot(ctx, name) }, func(m Model, i Image) (Model, tea.Cmd) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ type Agent struct {
 	created time.Time
 	sandbox Sandbox // nil where it has none
 	release func()  // gives the session up; nil where it is the caller's
+	recall  event.SessionID
 
 	mu      sync.Mutex
 	named   AgentConfig // as commands know the agent
@@ -251,7 +253,7 @@ func (a *Agent) Redefine(change func(*Definition)) {
 // request completes the request for a message from the journal. An interrupt
 // does not hinder the reading: the message is then kept, as interrupted.
 func (a *Agent) request(ctx context.Context, m event.UserMessage) (engine.Request, error) {
-	events, err := a.home.runtime.Journal.Events(context.WithoutCancel(ctx), a.Session)
+	history, err := a.history(context.WithoutCancel(ctx))
 	if err != nil {
 		return engine.Request{}, &engine.Fault{Code: event.CodeStore, Message: "the session could not be read: " + err.Error(), Err: err}
 	}
@@ -262,8 +264,27 @@ func (a *Agent) request(ctx context.Context, m event.UserMessage) (engine.Reques
 	return engine.Request{
 		Agent: a.ID, Session: a.Session, Created: a.created,
 		Model: d.Model, System: d.System, Options: d.Options,
-		History: Messages(events), Message: m,
+		History: history, Message: m,
 	}, nil
+}
+
+// history is what was said in the session, and before its first answer what was
+// said in the one that it recalls.
+func (a *Agent) history(ctx context.Context) ([]event.Message, error) {
+	events, err := a.home.runtime.Journal.Events(ctx, a.Session)
+	if err != nil || a.recall == "" || answered(events) {
+		return Messages(events), err
+	}
+	before, err := a.home.runtime.Journal.Events(ctx, a.recall)
+	return append(Messages(before), Messages(events)...), err
+}
+
+// answered reports whether there is a complete answer among events.
+func answered(events []event.Event) bool {
+	return slices.ContainsFunc(events, func(e event.Event) bool {
+		m, ok := e.Data.(event.AssistantMessage)
+		return ok && !m.Incomplete
+	})
 }
 
 // Messages are the message events among events.

@@ -45,6 +45,10 @@ type (
 		SessionID   event.SessionID   `json:"sessionId,omitempty"` // empty has one minted
 		Title       string            `json:"title,omitempty"`     // of the session; empty leaves it
 		Dir         string            `json:"dir,omitempty"`       // folder of a new session
+
+		// Recall is a session that is known until the first answer: a new session
+		// that begins with a summary of another is asked for it so.
+		Recall event.SessionID `json:"recallSessionId,omitempty"`
 	}
 	AgentRunResponse struct {
 		Outcome

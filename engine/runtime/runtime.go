@@ -158,6 +158,7 @@ func (r *Runtime) agentRun(ctx context.Context, q AgentRunRequest, out *AgentRun
 	if err != nil {
 		return s, err
 	}
+	place.recall = q.Recall
 	a, err := c.seat(ctx, d, q.Config, place, nil)
 	out.AgentID, out.SessionID = a.ID, a.Session
 	return a.scope(""), err
@@ -175,7 +176,7 @@ func (r *Runtime) define(ctx context.Context, c AgentConfig) (Definition, error)
 // and its place given up.
 func (c *Container) seat(ctx context.Context, d Definition, config AgentConfig, place seat, changes []engine.File) (*Agent, error) {
 	a := newAgent(c, d, place.session)
-	a.named, a.release = config, place.release
+	a.named, a.release, a.recall = config, place.release, place.recall
 	err := a.furnish(ctx, changes)
 	if err == nil {
 		err = c.register(a)

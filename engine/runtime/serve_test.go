@@ -159,6 +159,34 @@ command/response/result agent_run_response home,agent_2,session_1, req_2`)
 	}
 }
 
+// A session that recalls another knows it until it has its first answer, which
+// is where a summary comes in.
+func TestRecall(t *testing.T) {
+	w, c := serve(t)
+	ctx := t.Context()
+	a := run(t, c, runtime.AgentRunRequest{Config: runtime.AgentConfig{Model: "m"}})
+	if err := c.Receive(ctx, a.AgentID, event.Say("one")); err != nil {
+		t.Fatal(err)
+	}
+	b := run(t, c, runtime.AgentRunRequest{Config: runtime.AgentConfig{Model: "m"}, Recall: a.SessionID})
+	if err := c.Receive(ctx, b.AgentID, event.Say("sum")); err != nil {
+		t.Fatal(err)
+	}
+	if got := last(t, c, b.SessionID); got != "m[one? m[one?]! sum?]" {
+		t.Errorf("the first message was asked as %q", got)
+	}
+	if err := c.Receive(ctx, b.AgentID, event.Say("on")); err != nil {
+		t.Fatal(err)
+	}
+	if got := last(t, c, b.SessionID); got != "m[sum? m[one? m[one?]! sum?]! on?]" {
+		t.Errorf("the second message was asked as %q", got)
+	}
+	if s, err := c.Session(ctx, string(b.SessionID)); err != nil || s.ParentID != a.SessionID {
+		t.Errorf("the session is %+v, %v", s, err)
+	}
+	w.since()
+}
+
 // An image is frozen once; what is begun from it goes its own way, and the
 // model knows all that was said before.
 func TestImages(t *testing.T) {

@@ -136,6 +136,7 @@ func (r *Runtime) sessionDelete(ctx context.Context, q SessionDeleteRequest, out
 type seat struct {
 	session event.SessionID
 	release func()
+	recall  event.SessionID // known until the first answer
 }
 
 // take takes the session of a request, and makes it where there is none.
@@ -144,7 +145,7 @@ func (r *Runtime) take(ctx context.Context, q AgentRunRequest) (seat, error) {
 	if err != nil {
 		return seat{}, err
 	}
-	s := engine.Session{ID: q.SessionID, Title: q.Title, Model: q.Config.Model, Dir: q.Dir}
+	s := engine.Session{ID: q.SessionID, Title: q.Title, Model: q.Config.Model, Dir: q.Dir, ParentID: q.Recall}
 	if s.ID == "" {
 		s.ID = event.SessionID(r.NewID("session"))
 	}
@@ -168,7 +169,7 @@ func (r *Runtime) begin(ctx context.Context, s engine.Session, create func() err
 		return seat{}, kept(err)
 	}
 	r.tell(bus.Session, bus.Lifecycle, bus.Scope{Session: s.ID}, SessionCreated{SessionID: s.ID, ImageID: s.Image})
-	return seat{s.ID, release}, nil
+	return seat{session: s.ID, release: release}, nil
 }
 
 // resume takes a session that is kept already.
@@ -188,5 +189,5 @@ func (r *Runtime) resume(ctx context.Context, s engine.Session, q AgentRunReques
 		return seat{}, err
 	}
 	r.tell(bus.Session, bus.Action, bus.Scope{Session: s.ID}, SessionResumed{SessionID: s.ID})
-	return seat{s.ID, release}, nil
+	return seat{session: s.ID, release: release}, nil
 }
