@@ -18,6 +18,7 @@ func TestADatabaseIsAGallery(t *testing.T) {
 	enginetest.TestImages(t, func() enginetest.Gallery { return fresh(t) })
 }
 
+// States that lie in the database as bytes keep the promises of a store (F67).
 func TestStatesAreAStore(t *testing.T) {
 	enginetest.TestStore(t, func() mealy.Store[[]byte] { return fresh(t).States() }, []byte("a"), []byte{0, 0xff})
 }
@@ -28,7 +29,8 @@ func TestMachinesAreAStore(t *testing.T) {
 }
 
 // A machine lives in the database, whether its states are written whole each
-// time or by their inputs, and whoever opens the database again goes on with it.
+// time or by their inputs, and whoever opens the database again goes on with it
+// (F68).
 func TestAMachineLivesInTheDatabase(t *testing.T) {
 	for name, states := range map[string]func(*DB) mealy.Store[engine.State]{
 		"whole":    func(db *DB) mealy.Store[engine.State] { return enginetest.Encoded{Store: db.States()} },

@@ -115,3 +115,10 @@ func (MCPServerDisconnected) Type() string { return "mcp_server_disconnected" }
 func (ToolExecuted) Type() string          { return "tool_executed" }
 func (ToolExecutionError) Type() string    { return "tool_execution_error" }
 func (ResourceReadResult) Type() string    { return "resource_read_result" }
+
+// What servers do is not the work directory's.
+func (MCPServerConnected) Category() string    { return "mcp" }
+func (MCPServerDisconnected) Category() string { return "mcp" }
+func (ToolExecuted) Category() string          { return "mcp" }
+func (ToolExecutionError) Category() string    { return "mcp" }
+func (ResourceReadResult) Category() string    { return "mcp" }
