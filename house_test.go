@@ -93,6 +93,7 @@ var walls = []wall{
 // kits may import testing: only tests import them.
 var kits = []string{"engine/enginetest", "engine/driver/wire/wiretest"}
 
+// TestFloors holds every package to what its floor allows it to know (F117).
 func TestFloors(t *testing.T) {
 	for _, p := range house(t) {
 		f, ok := floorOf(p.path)
@@ -108,6 +109,8 @@ func TestFloors(t *testing.T) {
 	}
 }
 
+// TestWalls keeps parts of the world out of the packages that must not touch
+// them (F90, F117).
 func TestWalls(t *testing.T) {
 	for _, p := range house(t) {
 		for _, w := range walls {
@@ -123,7 +126,8 @@ func TestWalls(t *testing.T) {
 	}
 }
 
-// TestPureTime finds the ways to ask the world for the time: an event's time comes in with it.
+// TestPureTime finds the ways to ask the world for the time: an event's time comes in with it
+// (F2, F90).
 func TestPureTime(t *testing.T) {
 	asks := []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
 	for _, p := range house(t) {

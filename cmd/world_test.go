@@ -12,7 +12,7 @@ import (
 )
 
 // TestHandlersThatPanicAreHeardOf has a handler break down on the bus of a
-// program: it says so, and those behind it are called all the same.
+// program: it says so, and those behind it are called all the same (F116).
 func TestHandlersThatPanicAreHeardOf(t *testing.T) {
 	stderr, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	if err != nil {

@@ -128,6 +128,7 @@ func TestCustomsOfTheEnvironment(t *testing.T) {
 	}
 }
 
+// What is wrong in a file is said with its place, and shows no secret (F86).
 func TestWhatIsWrongAndWhere(t *testing.T) {
 	deep := strings.Repeat("[", 200_000)
 	for _, c := range []struct{ text, want string }{

@@ -86,6 +86,8 @@ func TestDatedNames(t *testing.T) {
 	}
 }
 
+// A cost is what the table says, also above a threshold and for a cache; where
+// a price is not known, or no number holds it, there is none (F46).
 func TestCost(t *testing.T) {
 	pro, _ := Prices{}.Lookup("gemini", "gemini-2.5-pro")
 	if got, ok := pro.Cost(1000, 100, 0, 0); !ok || got != 1000*1_250_000+100*10_000_000 {

@@ -168,7 +168,7 @@ var echoes = engine.DriverFunc(func(ctx context.Context, req engine.Request) ite
 	return echo(req.Message.Content.Text()).Receive(ctx, req)
 })
 
-// Three messages at once are answered one after the other.
+// Three messages at once are answered one after the other (F75, F76).
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -186,6 +186,8 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// A message that waits can be taken back; the one that is answered, and one
+// that is not there, cannot (F76).
 func TestTakeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -484,7 +486,7 @@ func TestARequestFails(t *testing.T) {
 }
 
 // Whenever an answer is interrupted and whatever its driver makes of it: what
-// came is kept, the turn closes once, and the agent is idle.
+// came is kept, the turn closes once, and the agent is idle (F81).
 func TestInterrupt(t *testing.T) {
 	start, stop := event.MessageStart{MessageID: "m"}, event.MessageStop{StopReason: event.EndTurn}
 	text := func(s string) event.TextDelta { return event.TextDelta{Text: s} }
@@ -578,7 +580,7 @@ func TestInterruptIdle(t *testing.T) {
 	})
 }
 
-// Who interrupts means the running answer; those that wait are answered.
+// Who interrupts means the running answer; those that wait are answered (F81).
 func TestInterruptWhileOthersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -676,6 +678,9 @@ func TestReasonsOfInterrupts(t *testing.T) {
 	})
 }
 
+// Destroying interrupts what runs, sends away what waits, and tells those who
+// wanted to know, once. Then nothing is received and nobody hears anything
+// (F80, F82).
 func TestDestroy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -719,7 +724,7 @@ func TestDestroy(t *testing.T) {
 	})
 }
 
-// A stopped agent refuses, says why, and goes on where it was resumed.
+// A stopped agent refuses, says why, and goes on where it was resumed (F114).
 func TestStopAndResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -779,6 +784,8 @@ func TestCancelByID(t *testing.T) {
 	})
 }
 
+// An agent at rest is ready, and is destroyed at once, though one of those who
+// are told breaks down (F80).
 func TestDestroyIdle(t *testing.T) {
 	s := play(t, echoes)
 	ready := 0
@@ -800,7 +807,7 @@ func TestDestroyIdle(t *testing.T) {
 	}
 }
 
-// Who destroys waits for the answer to come to rest, but not for ever.
+// Who destroys waits for the answer to come to rest, but not for ever (F82).
 func TestDestroyAStubbornAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, engine.DriverFunc(func(_ context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
@@ -825,7 +832,7 @@ func TestDestroyAStubbornAgent(t *testing.T) {
 }
 
 // The first middleware is the outermost skin; it may change the message, and it
-// may keep it.
+// may keep it (F83).
 func TestMiddleware(t *testing.T) {
 	type next = func(context.Context, event.UserMessage) error
 	synctest.Test(t, func(t *testing.T) {
@@ -861,7 +868,7 @@ func TestMiddleware(t *testing.T) {
 }
 
 // An interceptor rewrites and drops what is shown. What was said stays said:
-// the whole message and the phase follow from the stream as it came.
+// the whole message and the phase follow from the stream as it came (F84).
 func TestInterceptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -902,7 +909,7 @@ func TestInterceptors(t *testing.T) {
 	})
 }
 
-// Messages that come as text are numbered, or named by whoever knows how.
+// Messages that come as text are numbered, or named by whoever knows how (F75).
 func TestSay(t *testing.T) {
 	s := play(t, script.Say(event.MessageStop{StopReason: event.EndTurn}))
 	named := &scene{t: t}
@@ -922,7 +929,7 @@ func TestSay(t *testing.T) {
 
 // Fifty talk to one agent at once, while others interrupt it, take messages
 // back and listen. Events are shown one at a time (the watcher has no lock, and
-// the race detector looks on), and every turn that began has one end.
+// the race detector looks on), and every turn that began has one end (F76).
 func TestACrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)

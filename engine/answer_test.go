@@ -17,7 +17,8 @@ import (
 )
 
 // An answer that was torn apart in the middle of a call leaves nothing to the
-// next one: the same engine answers it as one would that has never answered.
+// next one: the same engine answers it as one would that has never answered
+// (F4, F5, F7).
 func TestEachAnswerBeginsAnew(t *testing.T) {
 	asked := 0
 	moody := engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
@@ -51,7 +52,7 @@ func TestEachAnswerBeginsAnew(t *testing.T) {
 }
 
 // Each layer has its presenter, and the four of them are shown everything: no
-// event twice, none not at all, each where it belongs.
+// event twice, none not at all, each where it belongs (F19–F22).
 func TestPresentersOfALayer(t *testing.T) {
 	var all notebook
 	seen := map[string][]string{}
@@ -98,7 +99,7 @@ type ledger struct{ engine.Presenter }
 func (ledger) Name() string { return "ledger" }
 
 // Who fails is named, by its own name or else by its place, and so is what it
-// failed over.
+// failed over (F17).
 func TestPresentersHaveNames(t *testing.T) {
 	full := errors.New("no pages left")
 	fails := engine.On(func(context.Context, event.AgentID, time.Time, event.Turn) error { return full })
@@ -110,7 +111,7 @@ func TestPresentersHaveNames(t *testing.T) {
 }
 
 // An agent is made of a driver and presenters; it says who it is, what it does
-// now and what waits for it.
+// now and what waits for it (F73, F74, F80).
 func TestWhoAnAgentIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		born := time.Now()

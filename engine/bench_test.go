@@ -19,7 +19,7 @@ import (
 var lengths = []int{1_000, 100_000}
 
 // The price of one delta, through all processors, with what follows from it:
-// flat, however long the message has become.
+// flat, however long the message has become (F125).
 func BenchmarkDelta(b *testing.B) {
 	for _, n := range lengths {
 		b.Run(fmt.Sprint("engine/", n), func(b *testing.B) {
@@ -81,7 +81,7 @@ func deltas(n int) []event.Event {
 
 // A delta may cost 500 ns and 4 allocations, and no more when the message is a
 // hundred times as long. Tests run on busy machines, so the best of some runs
-// counts, and ten times the time is allowed; the allocations are exact.
+// counts, and ten times the time is allowed; the allocations are exact (F125).
 func TestADeltaIsCheap(t *testing.T) {
 	for _, n := range lengths {
 		deltas := deltas(n)
@@ -102,7 +102,7 @@ func TestADeltaIsCheap(t *testing.T) {
 }
 
 // An open conversation that nothing happens in costs its state and what was
-// said in it: ten thousand fit into 10 MB.
+// said in it: ten thousand fit into 10 MB (F122).
 func TestIdleConversationsAreSmall(t *testing.T) {
 	if size := unsafe.Sizeof(engine.State{}); size > 500 {
 		t.Errorf("a state has %d bytes", size)
@@ -112,6 +112,7 @@ func TestIdleConversationsAreSmall(t *testing.T) {
 	}
 }
 
+// The bytes of a conversation in which nothing happens (F122, F125).
 func BenchmarkIdleConversation(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(float64(idle(b, 10_000)), "B/conversation")

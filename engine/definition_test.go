@@ -66,7 +66,7 @@ func want(t *testing.T, got, want string) {
 }
 
 // The assembler alone: pieces gather and lead to nothing, until what they are
-// pieces of is whole.
+// pieces of is whole (F48, F54, F124).
 func TestTheAssembler(t *testing.T) {
 	got := alone(t, part(t, "assembler", nil), func(d event.Data) string {
 		switch d := d.(type) {
@@ -114,7 +114,7 @@ error_received → error_u gone`)
 }
 
 // The processor of states alone tells beginnings and ends, and nothing of what
-// goes on in between.
+// goes on in between (F51, F124).
 func TestTheActivity(t *testing.T) {
 	got := alone(t, part(t, "activity", nil), func(d event.Data) string {
 		switch d := d.(type) {
@@ -161,7 +161,7 @@ error_received → error_occurred`)
 
 // The tracker alone: it counts messages and calls when it is told of them, not
 // by guessing from the stream. Without what is fed back a turn has none, and no
-// end.
+// end (F28, F44, F52, F124).
 func TestTheTracker(t *testing.T) {
 	brief := func(d event.Data) string {
 		if r, ok := d.(event.TurnResponse); ok {
@@ -204,7 +204,7 @@ conversation_end`)
 }
 
 // The engine's step is its processors combined: whatever comes, both put out the
-// same and are then in the same state.
+// same and are then in the same state (F53, F54).
 func TestStepIsItsProcessors(t *testing.T) {
 	var ps []engine.Processor
 	set := map[string]bool{}
@@ -240,7 +240,7 @@ func encoded(t rapid.TB, s engine.State) []byte {
 }
 
 // What was gathered is let go when it has been put out: behind an answer of a
-// million letters the state is as small as behind one of five.
+// million letters the state is as small as behind one of five (F3).
 func TestWhatWasSaidIsLetGo(t *testing.T) {
 	var s engine.State
 	say := func(data ...event.Data) {

@@ -61,7 +61,8 @@ func same(t fataler, s engine.State, ins []event.Event) engine.State {
 	return s
 }
 
-// A state that has been bytes steps like itself, whatever comes, to the half letter.
+// A state that has been bytes steps like itself, whatever comes, to the half letter
+// (F67).
 func TestAStateThatWasBytesStepsLikeItself(t *testing.T) {
 	all := []event.Part{
 		event.Text{Text: "\xff"}, event.Thinking{Text: "hm", Signature: "sig"}, event.ToolCall{ID: "c", Name: "n", Input: json.RawMessage(`{}`), Raw: "{"},

@@ -43,6 +43,7 @@ func (n *notebook) String() string { return strings.Join(n.lines, " ") }
 
 const whole = "user_message turn_request message_start conversation_start text_delta conversation_responding message_stop assistant_message conversation_end turn_response"
 
+// From a driver's three events follow ten, causes before effects (F1, F26).
 func TestAnAnswerInAllItsLayers(t *testing.T) {
 	var seen notebook
 	e := engine.Engine{Driver: answers("Hi"), Presenters: []engine.Presenter{&seen}, Now: enginetest.Clock()}
@@ -55,7 +56,7 @@ func TestAnAnswerInAllItsLayers(t *testing.T) {
 }
 
 // A presenter that fails or panics hinders neither the engine nor the other
-// presenters. It fails once in the result, however often it failed.
+// presenters. It fails once in the result, however often it failed (F18).
 func TestPresentersThatFail(t *testing.T) {
 	var seen notebook
 	full := errors.New("the disk is full")
@@ -79,6 +80,7 @@ func TestPresentersThatFail(t *testing.T) {
 	}
 }
 
+// A presenter of a layer or of a type is shown nothing else (F20, F22).
 func TestPresentersOfOneKind(t *testing.T) {
 	var got []string
 	note := func(kind string, d event.Data) error {
@@ -102,7 +104,7 @@ func TestPresentersOfOneKind(t *testing.T) {
 }
 
 // However a driver ends, the turn is closed, what had come is kept, and the
-// engine says what happened.
+// engine says what happened (F7).
 func TestHoweverADriverEnds(t *testing.T) {
 	part := []event.Stream{event.MessageStart{MessageID: "m"}, event.TextDelta{Text: "Hi"}}
 	after := func(last func(yield func(event.Stream, error) bool)) engine.Driver {
@@ -170,7 +172,7 @@ func TestAPanicOfTheListenerIsItsOwn(t *testing.T) {
 }
 
 // Esc: the answer ends at once, is kept as far as it came, and everybody is
-// shown its end; saving is not interrupted with it.
+// shown its end; saving is not interrupted with it (F10, F63).
 func TestInterrupting(t *testing.T) {
 	for cause, want := range map[error]event.InterruptReason{
 		engine.Interrupt(event.ByUser):   event.ByUser,
@@ -231,7 +233,7 @@ func TestInterruptingTooLate(t *testing.T) {
 }
 
 // One engine is a value that any number of agents use at once, and nothing of
-// one answer is seen in another.
+// one answer is seen in another (F4, F6).
 func TestOneEngineForAll(t *testing.T) {
 	echo := engine.DriverFunc(func(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 		pieces := []event.Stream{event.MessageStart{MessageID: "m_" + req.Message.ID, Model: "mock"}}

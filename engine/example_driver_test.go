@@ -32,7 +32,8 @@ func (parrot) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.S
 	}
 }
 
-// A driver yields stream events. The rest of the conversation follows from them.
+// A driver yields stream events. The rest of the conversation follows from them
+// (F1, F9, F13).
 func ExampleDriver() {
 	e := engine.Engine{Driver: parrot{}}
 	req := engine.Request{Message: event.UserMessage{ID: "u1", Content: event.Say("Good morning, sailor")}}

@@ -12,7 +12,7 @@ import (
 
 // An interceptor sees every event before presenters and handlers do, rewrites it
 // or drops it. Whole messages are events of their own: who hides a word in the
-// deltas hides it there too.
+// deltas hides it there too (F84).
 func ExampleAgent_Intercept() {
 	show := func(_ context.Context, _ event.AgentID, _ time.Time, d event.Data) error {
 		switch d := d.(type) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Interrupting an answer keeps what had come of it. A handler may do it as well
-// as any other goroutine.
+// as any other goroutine (F71, F81).
 func ExampleAgent_Interrupt() {
 	agent := engine.NewAgent(engine.AgentConfig{ID: "polly", Engine: engine.Engine{Driver: parrot{}}})
 	agent.React(

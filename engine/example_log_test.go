@@ -23,7 +23,8 @@ func logging(log *slog.Logger) engine.Presenter {
 	})
 }
 
-// A presenter is shown every event of every layer, one at a time, in order.
+// A presenter is shown every event of every layer, one at a time, in order
+// (F16, F23, F116).
 func ExamplePresenter_log() {
 	undated := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {

@@ -21,7 +21,7 @@ func printing(_ context.Context, id string, outs []event.Event) error {
 
 // One machine serves any number of conversations, their events interleaved as
 // they come off a wire. It holds none of them: that is the store's affair, and
-// a store may lie on another machine.
+// a store may lie on another machine (F68).
 func Example_oneMachineForManyConversations() {
 	var store mealy.MemoryStore[engine.State]
 	machine := mealy.Machine[engine.State, event.Event]{

@@ -11,7 +11,7 @@ import (
 )
 
 // Middleware stands around an answer like the skins of an onion, the first that
-// was used outermost. It may change the message, or refuse it.
+// was used outermost. It may change the message, or refuse it (F73, F83).
 func ExampleAgent_Use() {
 	agent := engine.NewAgent(engine.AgentConfig{ID: "polly", Engine: engine.Engine{Driver: parrot{}}})
 	agent.React(engine.To(func(m event.AssistantMessage) { fmt.Println("polly:", m.Content.Text()) }))

@@ -80,7 +80,8 @@ func ask(file string, m event.UserMessage) error {
 }
 
 // Nobody holds the conversation: every question reads it from its file, and a
-// presenter writes it back. The next may be answered by another process.
+// presenter writes it back. The next may be answered by another process
+// (F5, F25).
 func ExamplePresenter_persist() {
 	dir, err := os.MkdirTemp("", "agentx")
 	if err != nil {

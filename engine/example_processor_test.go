@@ -32,7 +32,7 @@ func count(words int, in event.Event) (int, []event.Event) {
 }
 
 // A processor stands beside the engine's in one machine. Follow feeds the
-// outputs of each back to both: that is re-injection.
+// outputs of each back to both: that is re-injection (F28, F62).
 func Example_processorOfOnesOwn() {
 	type state struct {
 		engine engine.State

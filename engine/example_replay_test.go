@@ -36,7 +36,7 @@ func causes(lines io.Reader) iter.Seq[event.Event] {
 }
 
 // A conversation is a function of its inputs. Take the causes out of a recording
-// and let them happen again: every effect comes back, to the byte.
+// and let them happen again: every effect comes back, to the byte (F123).
 func Example_replay() {
 	clock := time.UnixMilli(1000)
 	tick := func() time.Time { clock = clock.Add(25 * time.Millisecond); return clock }

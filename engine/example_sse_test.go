@@ -48,7 +48,7 @@ func (p page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// One engine answers any number of pages at once.
+// One engine answers any number of pages at once (F24).
 func ExamplePresenter_sse() {
 	server := httptest.NewServer(page{engine.Engine{Driver: parrot{}}})
 	defer server.Close()

@@ -51,7 +51,7 @@ func add(numbers []string) (sum int, err error) {
 }
 
 // Tool events may stand in the middle of a message. The state layer tells what
-// the agent does, the message layer keeps the call and its result.
+// the agent does, the message layer keeps the call and its result (F14).
 func Example_toolsInTheStream() {
 	show := func(_ context.Context, _ event.AgentID, _ time.Time, s event.State) error {
 		switch s := s.(type) {

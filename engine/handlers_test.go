@@ -23,7 +23,7 @@ var hi = script.Say(
 )
 
 // Each way to listen hears what it asked for: everything, a type, several, a
-// map of them, a type of Go, a layer.
+// map of them, a type of Go, a layer (F77, F79).
 func TestOn(t *testing.T) {
 	s := play(t, hi)
 	heard := map[string][]string{}
@@ -95,7 +95,7 @@ func TestOnNoName(t *testing.T) {
 }
 
 // The screen comes first, then those who asked for the type, in the order in
-// which they did, then those who want everything, and then the phase.
+// which they did, then those who want everything, and then the phase (F78).
 func TestOrderOfHandlers(t *testing.T) {
 	s := play(t, hi)
 	var order []string
@@ -126,7 +126,7 @@ func TestOrderOfHandlers(t *testing.T) {
 }
 
 // The phase is told when it changes, and only then. An error lasts until
-// something else begins.
+// something else begins (F71).
 func TestOnPhase(t *testing.T) {
 	s := play(t, script.Turns{
 		hi,
@@ -164,7 +164,7 @@ func TestOnPhase(t *testing.T) {
 	want("")
 }
 
-// Handlers come and go while events are told, also from inside a handler.
+// Handlers come and go while events are told, also from inside a handler (F77).
 func TestHandlersComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, echoes)
@@ -193,7 +193,7 @@ func TestHandlersComeAndGo(t *testing.T) {
 }
 
 // Handlers are found by type: ten thousand who want something else cost an
-// event nothing. Beside it what it costs to ask each of them.
+// event nothing. Beside it what it costs to ask each of them (F78).
 func BenchmarkHandlers(b *testing.B) {
 	for _, others := range []int{0, 10_000} {
 		for _, asked := range []bool{false, true} {

@@ -35,7 +35,8 @@ func say(t *testing.T, m *mealy.Machine[engine.State, event.Event], id string, d
 	return strings.Join(kept, "|")
 }
 
-// Two agents in one machine, their events interleaved: neither hears the other.
+// Two agents in one machine, their events interleaved: neither hears the other
+// (F70).
 func TestTwoAgentsInterleaved(t *testing.T) {
 	m, _ := conversations()
 	stop := event.MessageStop{StopReason: event.EndTurn}
@@ -51,7 +52,7 @@ func TestTwoAgentsInterleaved(t *testing.T) {
 }
 
 // A conversation that is closed in the middle of a message is forgotten: what
-// comes late belongs to nothing.
+// comes late belongs to nothing (F69).
 func TestClosedInTheMiddle(t *testing.T) {
 	m, store := conversations()
 	say(t, m, "a", event.UserMessage{ID: "u", Content: event.Say("Hello")}, event.MessageStart{MessageID: "m"}, event.TextDelta{Text: "lost"})
@@ -63,7 +64,8 @@ func TestClosedInTheMiddle(t *testing.T) {
 	}
 }
 
-// The processors also stand alone, in a machine of somebody else's making.
+// The processors also stand alone, in a machine of somebody else's making
+// (F62).
 func TestAProcessorOfOnesOwn(t *testing.T) {
 	type state struct {
 		engine engine.State

@@ -88,7 +88,7 @@ func run(ins []event.Event) ([]event.Event, engine.State) {
 }
 
 // A state that was stepped once can be stepped again, now or after everything
-// that came later, and says the same: no future of it has touched it.
+// that came later, and says the same: no future of it has touched it (F2).
 func TestStatesAreValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ins := stream().Draw(t, "stream")
@@ -120,7 +120,8 @@ func TestStatesAreValues(t *testing.T) {
 	})
 }
 
-// Every turn that is opened is closed, once, and its conversation ends once.
+// Every turn that is opened is closed, once, and its conversation ends once
+// (F39, F44).
 func TestTurnsClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ins := stream().Draw(t, "stream")
@@ -154,7 +155,7 @@ func TestTurnsClose(t *testing.T) {
 }
 
 // What was typed out is what is kept: the text of a message is its deltas, but
-// for runs of blanks.
+// for runs of blanks (F31).
 func TestMessagesSayWhatWasStreamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ins := stream().Draw(t, "stream")
@@ -185,7 +186,7 @@ func unblank(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // Outputs only climb: what follows from an event is of a higher layer than the
 // stream, messages and states lead at most to turns, turns to nothing. So there
-// is an end to re-injection.
+// is an end to re-injection (F29).
 func TestOutputsClimb(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s engine.State
@@ -242,7 +243,7 @@ func TestWhatIsShownCanBeReadBack(t *testing.T) {
 	})
 }
 
-// The phase that the seeds' table gives for each state event.
+// The phase that the seeds' table gives for each state event (F72).
 func TestPhases(t *testing.T) {
 	end := event.ConversationEnd{Reason: event.EndCompleted}
 	start, respond := event.ConversationStart{}, event.ConversationResponding{}

@@ -9,7 +9,7 @@ import (
 )
 
 // However a text comes, and wherever it branches, every value of it says what
-// was added to it, in few pieces.
+// was added to it, in few pieces (F49).
 func TestText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		texts, want := []text{{}}, []string{""}

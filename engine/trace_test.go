@@ -27,7 +27,7 @@ func TestTraces(t *testing.T) {
 }
 
 // Whatever the engine has shown can be derived again from its inputs alone, to
-// the byte: this is time travel, and what resuming a session stands on.
+// the byte: this is time travel, and what resuming a session stands on (F123).
 func TestReplayGivesTheSameBytes(t *testing.T) {
 	for _, tr := range enginetest.Traces(t, traces) {
 		if len(tr.Inputs) > 0 {
@@ -42,7 +42,7 @@ func TestReplayGivesTheSameBytes(t *testing.T) {
 }
 
 // However an answer went, the engine leaves nothing open behind it: no turn, and
-// no phase that waits for something.
+// no phase that waits for something (F72).
 func TestNothingIsLeftOpen(t *testing.T) {
 	for _, tr := range enginetest.Traces(t, traces) {
 		if len(tr.Inputs) > 0 {

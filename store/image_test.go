@@ -49,7 +49,7 @@ func sane(t testing.TB, db *DB) {
 }
 
 // Images that begin alike share what they have in common, whoever took them;
-// each that goes takes only what nobody else needs, in any order.
+// each that goes takes only what nobody else needs, in any order (F112).
 func TestImagesShareWhatTheyHaveInCommon(t *testing.T) {
 	db := fresh(t)
 	begin(t, db, "s")
@@ -92,7 +92,7 @@ func TestImagesShareWhatTheyHaveInCommon(t *testing.T) {
 }
 
 // A session that was begun from an image is one like others: it is found, goes
-// on, is forked before and behind where it began, and is mended.
+// on, is forked before and behind where it began, and is mended (F113).
 func TestAThawedSessionIsASession(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "a.db"), t.Context()
 	db := open(t, path)

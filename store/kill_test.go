@@ -73,7 +73,7 @@ func onDisk(db *DB) int {
 // A process is killed at random moments. Whoever opens the database next finds
 // every message that was shown, the text that was written, every turn closed
 // once, and a sound file. That text is written in time is told elsewhere, by a
-// clock that no machine holds up.
+// clock that no machine holds up (F8).
 func TestKilledWhileStreaming(t *testing.T) {
 	rounds := 12
 	if testing.Short() {

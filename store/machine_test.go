@@ -71,7 +71,7 @@ func speaker(path string) {
 
 // A machine is killed in the middle of a message, again and again. Each time
 // another process goes on with the next piece: none is lost that was taken, none
-// comes twice, and in the end the message is whole.
+// comes twice, and in the end the message is whole (F67, F119).
 func TestAMachineThatIsKilledGoesOnInMidMessage(t *testing.T) {
 	rounds := 8
 	if testing.Short() {

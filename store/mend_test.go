@@ -55,7 +55,7 @@ func played(n int, s *engine.State) []event.Event {
 }
 
 // Wherever the process dies, the log that the next one finds is the one that an
-// interruption at this place would have left. Time and counts too.
+// interruption at this place would have left. Time and counts too (F8).
 func TestADeathIsAnInterruption(t *testing.T) {
 	for n := 1; n <= len(turn); n++ {
 		var s engine.State

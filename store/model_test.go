@@ -305,7 +305,7 @@ func lines(log []event.Event) string {
 	return b.String()
 }
 
-// Many agents of two processes write and read at once.
+// Many agents of two processes write and read at once (F119).
 func TestManyAgentsAtOnce(t *testing.T) {
 	db := fresh(t)
 	dbs := []*DB{db, open(t, db.path)}

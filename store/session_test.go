@@ -21,6 +21,8 @@ func ids(all []Session) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Sessions are in a list when something was said in them, are found by a word,
+// a title or the beginning of an id, and can be renamed (F120).
 func TestSessionsAreListedFoundAndRenamed(t *testing.T) {
 	db := fresh(t)
 	for i, text := range []string{"weather in Köln", "weather in Bonn", ""} {
@@ -102,6 +104,8 @@ func TestDeletingLeavesNothingButTheBill(t *testing.T) {
 	}
 }
 
+// A fork has what was said before, all of it or a part; what is said in one is
+// not in the other (F99).
 func TestAForkGoesItsOwnWay(t *testing.T) {
 	db := fresh(t)
 	begin(t, db, "s")
@@ -317,6 +321,7 @@ func TestTextIsKeptWhenTheStreamStalls(t *testing.T) {
 	})
 }
 
+// Who has a session has it alone, and others are told who that is (F121).
 func TestOneWriterForASession(t *testing.T) {
 	db := fresh(t)
 	begin(t, db, "s")

@@ -103,6 +103,8 @@ func hello(id, text string) []event.Stream {
 	}
 }
 
+// What was shown is what is read, after the database was closed and opened
+// (F98, F120).
 func TestWhatWasShownIsWhatIsRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "down", "a.db")
 	db := open(t, path)

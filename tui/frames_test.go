@@ -28,7 +28,8 @@ import (
 var update = flag.Bool("update", false, "write the frames that are shown as those that should be")
 
 // A story is a file: what the user does, what the model sends, and the frames
-// that follow. Above the line is what went into the terminal's scrollback.
+// that follow. Above the line is what went into the terminal's scrollback
+// (F118).
 func TestFrames(t *testing.T) {
 	files, err := filepath.Glob("testdata/frames/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -28,7 +28,7 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 // What an event of an agent costs does not depend on how many agents there are,
-// each with a client that listens to it alone.
+// each with a client that listens to it alone (F125).
 func BenchmarkPublishOfAgent(b *testing.B) {
 	for _, agents := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprintf("agents=%d", agents), func(b *testing.B) {

@@ -51,7 +51,7 @@ func (l *log) want(t *testing.T, words string) {
 
 // Fifty publishers at once, and subscribers who want everything, a type, two
 // types, or what a filter lets through: there is one timeline, and each sees
-// its part of it.
+// its part of it (F95).
 func TestOneTimeline(t *testing.T) {
 	var b bus.Bus
 	var all, text, turns, even log
@@ -145,6 +145,8 @@ func TestAHandlerPublishesForLong(t *testing.T) {
 	}
 }
 
+// The higher is handed an event first, and equals in the order in which they
+// came, whatever they asked for (F95).
 func TestPriority(t *testing.T) {
 	var b bus.Bus
 	var order []string
@@ -313,6 +315,8 @@ func TestSubscribeInsideAHandler(t *testing.T) {
 	l.want(t, "two")
 }
 
+// A handler, a filter and a reporter that panic hinder nobody, and it is told
+// (F116).
 func TestPanicsAreReported(t *testing.T) {
 	var reports []string
 	b := bus.Bus{Report: func(e bus.SystemEvent, problem error) {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// These are the names that a client in any language reads.
+// These are the names that a client in any language reads (F91).
 func TestEnvelope(t *testing.T) {
 	at := time.UnixMilli(1700000000123).UTC()
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
-// An agent's event is put where its layer says.
+// An agent's event is put where its layer says (F91).
 func TestOfAgent(t *testing.T) {
 	for category, data := range map[bus.Category]event.Data{
 		bus.Stream:  event.MessageStop{},

@@ -42,7 +42,7 @@ func respond(b *bus.Bus, e bus.SystemEvent) {
 }
 
 // A hundred ask at once, and each gets the response to its own question. Who
-// listens sees every request before its response.
+// listens sees every request before its response (F95, F106).
 func TestRequest(t *testing.T) {
 	var b bus.Bus
 	asked := map[string]bool{}
@@ -78,7 +78,7 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// Nobody serves it: that is said at once, and not by a timeout.
+// Nobody serves it: that is said at once, and not by a timeout (F106).
 func TestAnUnknownRequest(t *testing.T) {
 	var b bus.Bus
 	var l log
@@ -169,7 +169,7 @@ func TestAnAttendedRequest(t *testing.T) {
 	l.want(t, "question_request question_response")
 }
 
-// A client that never reads loses its place, and nobody else does.
+// A client that never reads loses its place, and nobody else does (F17).
 func TestAListenerThatNeverReads(t *testing.T) {
 	var b bus.Bus
 	asleep := b.Listen(bus.Subscription{}, 3)
@@ -203,6 +203,7 @@ func TestAListenerThatNeverReads(t *testing.T) {
 	}
 }
 
+// A listener waits for what comes, and not for longer than it wants to (F17).
 func TestAListenerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bus.Bus

@@ -74,7 +74,7 @@ var dividing = engine.Tool{
 
 // The loop is a driver around a model client: it runs the calls of a message,
 // yields their results, and asks again with all of it in the history. To the
-// engine it is one answer, and one turn.
+// engine it is one answer, and one turn (F14).
 func ExampleLoop() {
 	loop := driver.Loop{
 		Model: engine.DriverFunc(clerk),

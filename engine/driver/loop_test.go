@@ -372,7 +372,7 @@ func TestAnInterruptedToolIsKept(t *testing.T) {
 }
 
 // Whatever a model streams, each complete call has exactly one result, behind
-// it and before the answer ends, wherever the listener leaves.
+// it and before the answer ends, wherever the listener leaves (F14).
 func TestCallsAndResultsMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.SampledFrom([]string{"", "a", "b"})

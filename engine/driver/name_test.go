@@ -10,7 +10,7 @@ import (
 )
 
 // People are told who answers, and tools around a model do not change that. A
-// model that says nothing of itself is called a loop.
+// model that says nothing of itself is called a loop (F10).
 func TestALoopIsCalledAsItsModel(t *testing.T) {
 	model := guide.New(0)
 	var d engine.Described = driver.Loop{Model: driver.Loop{Model: model}}

@@ -14,6 +14,8 @@ import (
 	"agentx/engine/mealy"
 )
 
+// The smallest driver keeps all promises of one: it keeps nothing, stops at
+// once, and serves many (F9, F11).
 func TestScriptIsADriver(t *testing.T) {
 	enginetest.TestDriver(t, func() engine.Driver {
 		return script.Say(event.MessageStart{MessageID: "m"}, event.TextDelta{Text: "Hi"}, event.MessageStop{StopReason: event.EndTurn})
@@ -37,12 +39,14 @@ func TestLoopIsADriver(t *testing.T) {
 	})
 }
 
+// A function is a presenter of everything (F16).
 func TestAFunctionIsAPresenter(t *testing.T) {
 	enginetest.TestPresenter(t, func() engine.Presenter {
 		return engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return nil })
 	})
 }
 
+// The store in memory keeps the promises of a store (F66).
 func TestMemoryIsAStore(t *testing.T) {
 	enginetest.TestStore(t, func() mealy.Store[string] { return &mealy.MemoryStore[string]{} }, "a", "b")
 	var s engine.State

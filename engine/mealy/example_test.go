@@ -18,7 +18,7 @@ func lines(rest, piece string) (string, []string) {
 }
 
 // A processor is a function. An old state stays valid for ever: to step it twice
-// is to have two futures.
+// is to have two futures (F2, F3).
 func ExampleProcessor() {
 	s, outs := lines("", "one\ntw")
 	fmt.Printf("%q %q\n", s, outs)
@@ -30,7 +30,8 @@ func ExampleProcessor() {
 	// ["two"] ["twice"]
 }
 
-// Two machines see the same input; each has a part of the state for itself.
+// Two machines see the same input; each has a part of the state for itself
+// (F55).
 func ExampleCombine() {
 	type state struct {
 		rest   string
@@ -49,7 +50,7 @@ func ExampleCombine() {
 	// Output: ["> one" "4 so far"] {rest: length:4}
 }
 
-// Comments never reach the machine.
+// Comments never reach the machine (F58).
 func ExampleFilter() {
 	said := func(piece string) bool { return !strings.HasPrefix(piece, "#") }
 	p := mealy.Filter(said, lines)
@@ -62,7 +63,7 @@ func ExampleFilter() {
 	// "" ["one, three"]
 }
 
-// Outputs become something else, and their type may too.
+// Outputs become something else, and their type may too (F59).
 func ExampleMapOutput() {
 	p := mealy.MapOutput(lines, func(line string) int { return len(line) })
 	_, outs := p("", "one\nthree\n")
@@ -71,7 +72,7 @@ func ExampleMapOutput() {
 }
 
 // What the first machine puts out is what the second is fed: pieces to lines,
-// lines to numbered lines.
+// lines to numbered lines (F57).
 func ExampleChain() {
 	number := func(n int, line string) (int, []string) {
 		return n + 1, []string{fmt.Sprintf("%d. %s", n+1, line)}
@@ -89,7 +90,8 @@ func ExampleChain() {
 	// ["3. butter"]
 }
 
-// Every step can be looked at from outside; the machine knows nothing of it.
+// Every step can be looked at from outside; the machine knows nothing of it
+// (F60).
 func ExampleWithLogging() {
 	p := mealy.WithLogging(lines, func(before, in, after string, outs []string) {
 		fmt.Printf("%q + %q = %q, %q\n", before, in, after, outs)
@@ -111,7 +113,7 @@ func collatz(steps, n int) (int, []int) {
 }
 
 // Follow feeds a machine its own outputs until it has nothing to add: from one
-// input comes all that follows from it.
+// input comes all that follows from it (F29).
 func ExampleFollow() {
 	steps := 0
 	for n := range mealy.Follow(collatz, &steps, 6) {
@@ -122,7 +124,7 @@ func ExampleFollow() {
 }
 
 // One machine, many ids: each has a state of its own in the store, and a sink is
-// handed all that followed from an input at once.
+// handed all that followed from an input at once (F68).
 func ExampleMachine() {
 	var store mealy.MemoryStore[int]
 	m := mealy.Machine[int, int]{

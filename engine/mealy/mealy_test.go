@@ -45,6 +45,8 @@ func expect[T comparable](t *testing.T, got []T, want ...T) {
 	}
 }
 
+// Two machines over parts of one state see the same input, and their outputs
+// follow each other. The first state stays as it was (F55, F56).
 func TestCombine(t *testing.T) {
 	type state struct{ sum, max int }
 	sum := mealy.Field(func(s *state) *int { return &s.sum }, count)
@@ -63,7 +65,7 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// What one puts out is what the next is fed.
+// What one puts out is what the next is fed (F57).
 func TestChain(t *testing.T) {
 	chained := mealy.Chain(split, count)
 	s, outs := feed(chained, mealy.Pair[int, int]{}, 8, 3, 2)
@@ -73,6 +75,8 @@ func TestChain(t *testing.T) {
 	}
 }
 
+// A filter keeps inputs away, the identity says nothing, and a log is told each
+// step (F58, F60, F61).
 func TestFilterIdentityAndLogging(t *testing.T) {
 	even := mealy.Filter(func(n int) bool { return n%2 == 0 }, count)
 	s, outs := feed(even, 0, 1, 2, 3, 4)
@@ -93,7 +97,7 @@ func TestFilterIdentityAndLogging(t *testing.T) {
 	expect(t, log, "0+1=1 [1]", "1+2=3 [3]")
 }
 
-// Combinators neither share nor spoil what the processors hand out.
+// Combinators neither share nor spoil what the processors hand out (F55).
 func TestCombineLeavesOutputsAlone(t *testing.T) {
 	shared := make([]int, 1, 8)
 	shared[0] = 1
@@ -108,7 +112,8 @@ func TestCombineLeavesOutputsAlone(t *testing.T) {
 	}
 }
 
-// Causes stand before their effects, depth first; the input is the first.
+// Causes stand before their effects, depth first; the input is the first
+// (F27, F28).
 func TestFollow(t *testing.T) {
 	s := 0
 	expect(t, slices.Collect(mealy.Follow(split, &s, 8)), 8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1, 2, 1, 1)
@@ -124,7 +129,7 @@ func TestFollow(t *testing.T) {
 }
 
 // To replay is to do again: the same inputs from the same state give the same,
-// also in two halves.
+// also in two halves (F123).
 func TestReplay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ins := rapid.SliceOf(rapid.IntRange(0, 64)).Draw(t, "inputs")
@@ -147,7 +152,7 @@ func drain[T any](seq iter.Seq[T]) {
 	}
 }
 
-// A machine keeps many ids apart, whatever their inputs' order.
+// A machine keeps many ids apart, whatever their inputs' order (F70).
 func TestMachineKeepsIDsApart(t *testing.T) {
 	m := mealy.Machine[int, int]{Process: halve, Store: &mealy.MemoryStore[int]{}}
 	var all sync.WaitGroup
@@ -178,7 +183,8 @@ func halve(s int, in int) (int, []int) {
 }
 
 // Sinks see all that followed from an input, in their order. One that fails or
-// panics is reported and hinders nobody, and none can spoil what the next sees.
+// panics is reported and hinders nobody, and none can spoil what the next sees
+// (F64).
 func TestSinks(t *testing.T) {
 	var seen, reported []string
 	full := errors.New("full")
@@ -207,7 +213,7 @@ func TestSinks(t *testing.T) {
 	}
 }
 
-// A store that fails leaves things as they were, and says so.
+// A store that fails leaves things as they were, and says so (F65, F67).
 func TestAStoreThatFails(t *testing.T) {
 	s := &flaky{}
 	m := mealy.Machine[int, int]{Process: count1, Store: s, Initial: 10}
@@ -240,7 +246,7 @@ func (f *flaky) Set(ctx context.Context, id string, s int) error {
 	return f.MemoryStore.Set(ctx, id, s)
 }
 
-// A closed id begins anew, and costs nothing.
+// A closed id begins anew, and costs nothing (F69).
 func TestClose(t *testing.T) {
 	store := &mealy.MemoryStore[int]{}
 	m := mealy.Machine[int, int]{Process: count1, Store: store, Initial: 10}
@@ -260,6 +266,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
+// The store in memory keeps the promises of a store (F65, F66).
 func TestMemoryStore(t *testing.T) {
 	enginetest.TestStore(t, func() mealy.Store[int] { return &mealy.MemoryStore[int]{} }, 1, 2)
 }

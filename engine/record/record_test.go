@@ -97,7 +97,8 @@ func verify(t testing.TB, file []byte) (record.Count, *record.Difference) {
 }
 
 // Whatever goes through the engine can be written down, read, and happens again
-// as it did: also step by step, from any moment, after everything that came later.
+// as it did: also step by step, from any moment, after everything that came later
+// (F123).
 func TestTracesHappenAgain(t *testing.T) {
 	for _, tr := range enginetest.Traces(t, traces) {
 		t.Run(tr.Name, func(t *testing.T) {

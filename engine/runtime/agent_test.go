@@ -46,7 +46,7 @@ func refuse(types ...string) func(event.Data) error {
 }
 
 // What is on the screen has been told on the bus, and what has been told is
-// kept.
+// kept (F98, F100).
 func TestKeptToldShown(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)
@@ -273,7 +273,8 @@ func (s *slowReader) Events(ctx context.Context, id event.SessionID) ([]event.Ev
 	}
 }
 
-// The second message is asked with the first exchange, the third with both.
+// The second message is asked with the first exchange, the third with both
+// (F98).
 func TestHistory(t *testing.T) {
 	var j runtime.Memory
 	a := open(t, &j).Container("c").Run(runtime.Definition{Driver: witness}, "s")
@@ -289,7 +290,7 @@ func TestHistory(t *testing.T) {
 }
 
 // What the agent is changes with the next message, and as a whole: a message
-// that has begun keeps its driver, its model and its prices.
+// that has begun keeps its driver, its model and its prices (F5).
 func TestRedefine(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)
@@ -334,7 +335,7 @@ func TestRedefine(t *testing.T) {
 }
 
 // A message that waits is told with its own turn, between request and response
-// of each.
+// of each (F93).
 func TestQueueOnTheBus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, &runtime.Memory{})
@@ -371,7 +372,7 @@ func TestQueueOnTheBus(t *testing.T) {
 	})
 }
 
-// A screen that fails hinders neither the one beside it nor the journal.
+// A screen that fails hinders neither the one beside it nor the journal (F18).
 func TestAScreenFails(t *testing.T) {
 	var j runtime.Memory
 	beside := 0

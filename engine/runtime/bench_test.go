@@ -62,7 +62,7 @@ func BenchmarkDelta(b *testing.B) {
 }
 
 // Agents that have nothing to do cost those who have nothing, and the house
-// little.
+// little (F125).
 func BenchmarkAmongIdleAgents(b *testing.B) {
 	for _, idle := range []int{1, 10_000} {
 		b.Run(fmt.Sprintf("idle=%d", idle), func(b *testing.B) {

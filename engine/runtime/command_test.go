@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// These are the lines that a client in any language sends and waits for.
+// These are the lines that a client in any language sends and waits for (F106).
 func TestCommandsOnTheWire(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)

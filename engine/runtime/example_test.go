@@ -32,7 +32,7 @@ func counting(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, e
 
 // A runtime tells everything that happens on one timeline: commands before and
 // behind what they give rise to, and the events of every agent between them.
-// The session outlives its agent, and another takes it up.
+// The session outlives its agent, and another takes it up (F85, F94).
 func Example() {
 	var timeline bus.Bus
 	stop := timeline.Subscribe(bus.Subscription{

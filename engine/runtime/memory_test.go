@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The memory keeps the promises of a presenter (F120).
 func TestMemoryIsAPresenter(t *testing.T) {
 	enginetest.TestPresenter(t, func() engine.Presenter { return new(runtime.Memory).Presenter("s") })
 }

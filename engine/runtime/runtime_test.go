@@ -121,7 +121,8 @@ var witness = engine.DriverFunc(func(ctx context.Context, req engine.Request) it
 })
 
 // A whole life on the bus: each request before what it gives rise to, each
-// response behind; a message is persisted before it is told.
+// response behind; a message is persisted before it is told
+// (F82, F87, F88, F93, F101, F107).
 func TestALife(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)
@@ -188,7 +189,7 @@ container/lifecycle/notification container_destroyed home,,,`)
 }
 
 // Two containers, three agents, three sessions, all at once: nobody hears or
-// keeps anything of another's.
+// keeps anything of another's (F96).
 func TestAgentsAreIsolated(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)
@@ -246,7 +247,8 @@ func TestAgentsAreIsolated(t *testing.T) {
 	}
 }
 
-// A session outlives its agent, and another takes it up where it was left.
+// A session outlives its agent, and another takes it up where it was left
+// (F89).
 func TestASessionOutlivesItsAgent(t *testing.T) {
 	var j runtime.Memory
 	w := open(t, &j)
@@ -277,7 +279,7 @@ var stubborn = engine.DriverFunc(func(context.Context, engine.Request) iter.Seq2
 })
 
 // Close ends all agents at once, also those that take their time, and whatever
-// is run behind it.
+// is run behind it (F94).
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, &runtime.Memory{})
@@ -348,7 +350,8 @@ func TestCloseInAHurry(t *testing.T) {
 }
 
 // Many end one agent at once, while others run new ones and the house is
-// closed: each agent is registered and unregistered once, and none is left.
+// closed: each agent is registered and unregistered once, and none is left
+// (F88, F101).
 func TestManyEndings(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {

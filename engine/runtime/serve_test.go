@@ -82,7 +82,7 @@ func last(t *testing.T, c runtime.Client, s event.SessionID) string {
 }
 
 // A whole life by commands alone, as a client sees it that knows nothing but
-// the timeline.
+// the timeline (F89, F99, F100, F108, F111).
 func TestALifeByCommands(t *testing.T) {
 	w, c := serve(t)
 	ctx := t.Context()
@@ -188,7 +188,7 @@ func TestRecall(t *testing.T) {
 }
 
 // An image is frozen once; what is begun from it goes its own way, and the
-// model knows all that was said before.
+// model knows all that was said before (F112, F113).
 func TestImages(t *testing.T) {
 	w, c := serve(t)
 	ctx := t.Context()
@@ -247,7 +247,7 @@ func TestImages(t *testing.T) {
 }
 
 // What cannot be is answered with an error that says what, and told as a
-// system_error; the others are unhindered.
+// system_error; the others are unhindered (F86, F107).
 func TestCommandsThatCannotBe(t *testing.T) {
 	w, c := serve(t)
 	ctx := t.Context()
@@ -327,7 +327,7 @@ image_snapshot_response not_found: session "": not found`
 }
 
 // Whoever is in another process has the lines alone: what goes out and what
-// comes back is JSON, and the errors are the same.
+// comes back is JSON, and the errors are the same (F114, F115).
 func TestAClientElsewhere(t *testing.T) {
 	w, c := serve(t)
 	c.Timeline = wire{t, w.Bus}
@@ -399,7 +399,7 @@ func (w wire) Subscribe(s bus.Subscription, f func(bus.SystemEvent)) func() {
 }
 
 // Messages that are sent one after the other are answered so, whoever waits for
-// them; a client that gives up interrupts its own message and no other.
+// them; a client that gives up interrupts its own message and no other (F109).
 func TestReceiveInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := serve(t)
@@ -435,7 +435,8 @@ func TestReceiveInOrder(t *testing.T) {
 	})
 }
 
-// Many clients give every command at once; each gets its own response.
+// Many clients give every command at once; each gets its own response
+// (F110, F111).
 func TestACrowdOfClients(t *testing.T) {
 	w, c := serve(t)
 	var crowd sync.WaitGroup
@@ -467,7 +468,7 @@ func TestACrowdOfClients(t *testing.T) {
 }
 
 // The environment is told as it is met: when it answers, when it is tried
-// again, when it ends; and what it says to those who ask for that.
+// again, when it ends; and what it says to those who ask for that (F104, F105).
 func TestTheEnvironment(t *testing.T) {
 	w := open(t, &runtime.Memory{})
 	var raw []string

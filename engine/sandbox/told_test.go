@@ -12,7 +12,8 @@ import (
 )
 
 // These are the names that a client in any language reads. What is read is what
-// was written, although the vocabulary of the conversation does not know it.
+// was written, although the vocabulary of the conversation does not know it
+// (F103).
 func TestOnTheWire(t *testing.T) {
 	for _, c := range []struct {
 		data event.Data

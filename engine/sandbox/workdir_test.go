@@ -104,6 +104,7 @@ var _ interface {
 	Close() error
 } = (*sandbox.Workdir)(nil)
 
+// A day's work in a directory, and what was told of it (F102).
 func TestADay(t *testing.T) {
 	s, ctx := begin(t, sandbox.Options{}), t.Context()
 	s.must(s.Write(ctx, "src/lib/a.go", []byte("package a\n")))
@@ -170,7 +171,7 @@ func TestOpen(t *testing.T) {
 }
 
 // Each of these has been a hole somewhere. None leads to the secret, none
-// changes it, and each is told.
+// changes it, and each is told (F102).
 func TestNeverOutside(t *testing.T) {
 	s, ctx := begin(t, sandbox.Options{}), t.Context()
 	s.put("d/real.txt", "inside")

@@ -149,7 +149,7 @@ func commands() []composer.Command {
 }
 
 // TestStories plays each file of testdata/stories. A line is a comment (#),
-// an instruction, or part of the picture that the instruction makes.
+// an instruction, or part of the picture that the instruction makes (F118).
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	if err != nil || len(files) == 0 {

@@ -16,7 +16,7 @@ func turn(u event.Usage, cost *event.USD) event.Event {
 	return event.Event{Data: event.TurnResponse{Usage: u, CostUSD: cost, DurationMs: 2500, TimeToFirstTokenMs: new(int64(500))}}
 }
 
-// A session as the footer counts it.
+// A session as the footer counts it (F47).
 func TestTotals(t *testing.T) {
 	th := theme.Plain()
 	m := footer.New("test/model", 200_000)

@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A turn as the status line tells it, second by second.
+// A turn as the status line tells it, second by second (F47).
 func TestWords(t *testing.T) {
 	m, start := status.New(false, true), time.Unix(1000, 0)
 	th := theme.Plain()

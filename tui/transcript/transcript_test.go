@@ -54,7 +54,7 @@ func TestResizeLosesNothing(t *testing.T) {
 	})
 }
 
-// What a store gives back looks like what was seen arriving.
+// What a store gives back looks like what was seen arriving (F118).
 func TestReplayLooksLikeLive(t *testing.T) {
 	text := "Some **text**.\n\n- with\n- items\n\n```go\nfunc main() {}\n```\n"
 	live := transcript.New(transcript.Config{}, new(theme.Dark()))

@@ -31,6 +31,7 @@ Two questions; the second answer breaks off.
 -- events --
 `
 
+// A trace is played with its pauses, at half of them, or without (F15).
 func TestATraceIsPlayedAtItsOwnPace(t *testing.T) {
 	turns, err := script.Trace([]byte(trace))
 	if err != nil {
@@ -57,6 +58,7 @@ func TestATraceIsPlayedAtItsOwnPace(t *testing.T) {
 	}
 }
 
+// Each message is answered with the turn that was recorded for it (F15).
 func TestEachMessageHasItsAnswer(t *testing.T) {
 	turns, err := script.Trace([]byte(trace))
 	if err != nil {
@@ -84,6 +86,7 @@ func TestEachMessageHasItsAnswer(t *testing.T) {
 	}
 }
 
+// A script that is cancelled in a pause ends at once, with the cause (F63).
 func TestAScriptStopsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
