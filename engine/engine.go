@@ -60,10 +60,10 @@ func (e Engine) Events(ctx context.Context, req Request) iter.Seq2[event.Event, 
 				yield(event.Event{}, err)
 				return
 			}
-			if told != nil && !told.follow(&s, in, yield) {
-				return
-			}
 			if told != nil {
+				if !told.follow(&s, in, yield) {
+					return
+				}
 				continue
 			}
 			for ev := range mealy.Follow(step, &s, in) {

@@ -119,15 +119,21 @@ func (t turn) tell(yield func(Step, error) bool) bool {
 	return true
 }
 
-// price gives the turn its prices: the first tokens cost all of it.
+// price gives the turn the prices that lead to what it has cost. Where that is
+// said of each request, they are those of the requests; else the first tokens
+// have cost all of it.
 func (t turn) price() {
-	cost := t.cost()
-	model := ""
+	bill := t.bill()
+	cost, model := bill.CostUSD, ""
 	for i, s := range t {
 		switch d := s.In.Data.(type) {
 		case event.MessageStart:
 			model = d.Model
+			t[i].Priced = bill.prices()
 		case event.MessageDelta:
+			if t[i].Priced = bill.prices(); len(bill.Requests) > 0 {
+				continue
+			}
 			p := engine.Priced{Model: model, Usage: d.Usage, Known: cost != nil}
 			if cost != nil {
 				p.Cost, cost = *cost, new(event.USD)
@@ -137,16 +143,40 @@ func (t turn) price() {
 	}
 }
 
-// cost is what the turn has cost, nil where nobody knows.
-func (t turn) cost() *event.USD {
+// A bill is what a turn_response says of money.
+type bill struct {
+	CostUSD  *event.USD `json:"costUsd"` // nil where nobody knows
+	Requests []struct {
+		Model   string      `json:"model"`
+		Usage   event.Usage `json:"usage"`
+		CostUSD *event.USD  `json:"costUsd"`
+	} `json:"requests"`
+}
+
+func (b bill) prices() []engine.Priced {
+	var all []engine.Priced
+	for _, r := range b.Requests {
+		p := engine.Priced{Model: r.Model, Usage: r.Usage, Known: r.CostUSD != nil}
+		if p.Known {
+			p.Cost = *r.CostUSD
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// bill is that of the turn, empty where it has none.
+func (t turn) bill() (b bill) {
 	for _, s := range t {
 		for _, o := range s.Outs {
-			if e, err := o.Event(); err == nil {
-				if d, ok := e.Data.(event.TurnResponse); ok {
-					return d.CostUSD
-				}
+			var e struct {
+				Type string `json:"type"`
+				Data bill   `json:"data"`
+			}
+			if json.Unmarshal(o.Raw, &e) == nil && e.Type == "turn_response" {
+				b = e.Data
 			}
 		}
 	}
-	return nil
+	return b
 }
