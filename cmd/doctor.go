@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"strings"
 
 	"agentx/config"
 	"agentx/store"
@@ -16,12 +17,17 @@ import (
 )
 
 func doctorCommand(w *world) *cobra.Command {
-	var asJSON bool
+	var asJSON, online bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check the installation; changes nothing", Args: exactly(),
-		Long: "Check the installation: files, database, keys and terminal. It changes nothing, connects to nothing, and exits with 1 where something is wrong.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			findings := w.examine(c.Context())
+		Use: "doctor [PROVIDER]", Short: "Check the installation; changes nothing", Args: cobra.MaximumNArgs(1),
+		Long: `Check the installation: files, database, providers, keys and terminal. It changes nothing, connects to nothing, and exits with 1 where something is wrong.
+
+With --online the provider that is named is tried, else the one of the default model and every one with a key: each is asked for its list of models, which costs nothing. The exit code says then whether the chosen one works.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			findings, verdict := w.examine(c.Context(), online, args)
+			if c.Context().Err() != nil {
+				return context.Cause(c.Context())
+			}
 			if asJSON {
 				if err := writeLine(w.stdout, findings); err != nil {
 					return err
@@ -29,16 +35,26 @@ func doctorCommand(w *world) *cobra.Command {
 			} else if err := w.showFindings(findings); err != nil {
 				return err
 			}
-			for _, f := range findings {
-				if f.Status == "wrong" {
-					return &exit{code: codeOther, err: fmt.Errorf("%s: %s", f.What, f.Detail), quiet: true}
-				}
-			}
-			return nil
+			return worst(findings, verdict)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&online, "online", false, "try the providers")
 	return c
+}
+
+// worst is what the exit code is to say: why the chosen model cannot be used,
+// else the first thing that is wrong.
+func worst(findings []finding, verdict error) error {
+	if verdict != nil {
+		return &exit{code: codeOf(verdict), err: verdict, quiet: isFound(verdict)}
+	}
+	for _, f := range findings {
+		if f.Status == wrong {
+			return &exit{code: codeOther, err: fmt.Errorf("%s: %s", f.What, f.Detail), quiet: true}
+		}
+	}
+	return nil
 }
 
 // mostProblems is how many of a kind are told: more say nothing new.
@@ -46,28 +62,44 @@ const mostProblems = 10
 
 // A finding is one thing that was looked at.
 type finding struct {
-	What   string `json:"what"`
-	Status string `json:"status"` // ok, note or wrong
-	Detail string `json:"detail"`
+	What     string  `json:"what"`
+	Status   string  `json:"status"` // ok, note, wrong or failed
+	Detail   string  `json:"detail"`
+	Provider *served `json:"provider,omitempty"`
+	Millis   int64   `json:"duration_ms,omitempty"` // that a provider took
 }
 
-// examine looks at everything; what is broken hinders none of the rest.
-func (w *world) examine(ctx context.Context) []finding {
-	var all []finding
+// What a finding means for the installation.
+const (
+	fine   = "ok"
+	note   = "note"
+	wrong  = "wrong"
+	failed = "failed" // a provider that nobody has chosen does not work
+)
+
+// examine looks at everything; what is broken hinders none of the rest. Online
+// it returns what is wrong with the chosen provider.
+func (w *world) examine(ctx context.Context, online bool, named []string) (all []finding, verdict error) {
 	add := func(status, what, format string, args ...any) {
-		all = append(all, finding{what, status, fmt.Sprintf(format, args...)})
+		all = append(all, finding{What: what, Status: status, Detail: fmt.Sprintf(format, args...)})
 	}
-	add("ok", "agentx", "%s, %s, %s/%s", versionLine(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	add(fine, "agentx", "%s, %s, %s/%s", versionLine(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	c, err := w.config()
 	if err != nil {
-		add("wrong", "configuration", "%s", w.words(err))
+		add(wrong, "configuration", "%s", w.words(err))
 	} else {
-		add("ok", "configuration", "%s", fileState(c.Paths.ConfigFile(), w.flags.config))
-		w.examineModels(c, add)
+		add(fine, "configuration", "%s", fileState(c.Paths.ConfigFile(), w.flags.config))
+		w.examineModel(c, add)
+		all = append(all, w.examineProviders(c)...)
 	}
 	w.examineStore(ctx, add)
 	w.examineTerminal(add)
-	return all
+	if online && err == nil {
+		var tried []finding
+		tried, err = w.tryProviders(ctx, c, named)
+		all = append(all, tried...)
+	}
+	return all, err
 }
 
 func fileState(usual, given string) string {
@@ -78,75 +110,79 @@ func fileState(usual, given string) string {
 	return name
 }
 
-func (w *world) examineModels(c config.Config, add func(status, what, format string, args ...any)) {
+func (w *world) examineModel(c config.Config, add func(status, what, format string, args ...any)) {
 	choice, err := c.Resolve("")
 	if err != nil {
-		add("wrong", "model", "%s", w.words(err))
-	} else {
-		add("ok", "model", "%s (%s)", choice.Name(), choice.Why)
+		add(wrong, "model", "%s", w.words(err))
+		return
 	}
-	places, err := c.Keys().List()
-	if err != nil {
-		add("wrong", "keys", "%s", w.words(err))
-	}
-	for _, p := range places {
-		add("ok", "key", "%s: %s", p.Provider, p.Source)
-	}
-	if len(places) == 0 && err == nil {
-		add("note", "keys", "none is set; `agentx key set PROVIDER` keeps one, a local server needs none")
+	add(fine, "model", "%s (%s)", choice.Name(), choice.Why)
+	if doubt := choice.Doubt(); doubt != "" {
+		add(note, "model", "%s", doubt)
 	}
 }
 
 func (w *world) examineStore(ctx context.Context, add func(status, what, format string, args ...any)) {
 	path, err := w.storePath()
 	if err != nil {
-		add("wrong", "database", "%s", w.words(err))
+		add(wrong, "database", "%s", w.words(err))
 		return
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		add("ok", "database", "none yet; the first session makes %s", path)
+		add(fine, "database", "none yet; the first session makes %s", path)
 		return
 	}
 	db, err := w.openStore(ctx, store.Options{ReadOnly: true})
 	if err != nil {
-		add("wrong", "database", "%s", w.words(err))
+		add(wrong, "database", "%s", w.words(err))
 		return
 	}
 	version, err := db.Version(ctx)
 	if err != nil {
-		add("wrong", "database", "%s", w.words(err))
+		add(wrong, "database", "%s", w.words(err))
 		return
 	}
 	problems, err := db.Check(ctx)
 	if err != nil {
-		add("wrong", "database", "%s", w.words(err))
+		add(wrong, "database", "%s", w.words(err))
 		return
 	}
 	for i, p := range problems {
 		if i == mostProblems {
-			add("wrong", "database", "and %d problems more", len(problems)-i)
+			add(wrong, "database", "and %d problems more", len(problems)-i)
 			break
 		}
-		add("wrong", "database", "%v", p)
+		add(wrong, "database", "%v", p)
 	}
 	if len(problems) == 0 {
-		add("ok", "database", "%s, SQLite %s", db.Path(), version)
+		add(fine, "database", "%s, SQLite %s", db.Path(), version)
 	}
 }
 
 func (w *world) examineTerminal(add func(status, what, format string, args ...any)) {
 	name, _ := w.env("TERM")
 	if !w.interactive() {
-		add("note", "terminal", "stdin or stdout is not one: agentx answers single prompts here")
+		add(note, "terminal", "stdin or stdout is not one: agentx answers single prompts here")
 		return
 	}
-	add("ok", "terminal", "%s, %d columns, %s", cmp.Or(name, "TERM is not set"), w.width(), w.profile())
+	add(fine, "terminal", "%s, %d columns, %s", cmp.Or(name, "TERM is not set"), w.width(), w.profile())
 }
 
+// showFindings prints them a line each, and the providers that nobody has set up
+// in one.
 func (w *world) showFindings(all []finding) error {
 	t := table{width: w.tableWidth()}
-	mark := map[string]string{"ok": "✓", "note": "·", "wrong": "✗"}
+	mark := map[string]string{fine: "✓", note: "·", wrong: "✗", failed: "✗"}
+	var keyless []string
 	for _, f := range all {
+		if f.Provider != nil && f.Provider.keyless() && !w.flags.verbose {
+			keyless = append(keyless, f.Provider.Name)
+			continue
+		}
+		if len(keyless) > 0 && f.Provider == nil {
+			t.row(mark[note], "provider", "no key: "+strings.Join(keyless, ", ")+"; `agentx key set NAME` keeps one")
+			keyless = nil
+		}
 		t.row(mark[f.Status], f.What, f.Detail)
 	}
 	return t.print(w.stdout)

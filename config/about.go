@@ -1,0 +1,27 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// About is what is known about a model of p, and whether anybody lists it. A server on this machine has the windows of the price table,
+// but not its prices.
+func (c Config) About(p Provider, model string) (ModelInfo, bool) {
+	info, ok := c.info(p, model)
+	info.Provider, info.ID = p.Name, model
+	return info, ok
+}
+
+// Doubt says in a line that the provider's models are listed and this one is not among them, with the names nearest to it. It is "" of a
+// model that is known, and of a server whose models nobody has listed. It is no reason to refuse: new models appear every week.
+func (c Choice) Doubt() string {
+	if c.Known || !c.Provider.prices || c.Provider.open() {
+		return ""
+	}
+	hint := ""
+	if len(c.Near) > 0 {
+		hint = "; did you mean " + strings.Join(c.Near, " or ") + "?"
+	}
+	return fmt.Sprintf("%s is not among the models of %s that were known on %s%s", clip(c.Model), c.Provider.Name, Prices{}.Date(), hint)
+}
