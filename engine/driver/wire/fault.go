@@ -24,7 +24,8 @@ type Problem struct {
 	Message string
 	Kind    string // its type
 	Code    string
-	Status  int // where it names one
+	Status  int           // where it names one
+	After   time.Duration // in which it can be asked again, where that is all that is wrong
 }
 
 // ParseProblem reads the error in a JSON body, in any of the shapes in which
@@ -77,11 +78,40 @@ func problemIn(m map[string]json.RawMessage) Problem {
 	if p.Message == "" {
 		p.Message = cmp.Or(kind, code)
 	}
+	p.After = pause(m["details"])
 	var behind struct{ Raw string } // what the provider behind a gateway said
 	if json.Unmarshal(m["metadata"], &behind) == nil && behind.Raw != "" {
 		p.Message += ": " + behind.Raw
 	}
 	return p
+}
+
+// pause is how long to wait for more of a quota, as Google says it among the
+// details of an error. For one of a day, or of nothing at all, that it says too
+// means nothing.
+func pause(details json.RawMessage) time.Duration {
+	var list []struct {
+		Delay      string `json:"retryDelay"`
+		Violations []struct {
+			ID    string `json:"quotaId"`
+			Value string `json:"quotaValue"`
+		} `json:"violations"`
+	}
+	if err := json.Unmarshal(details, &list); err != nil && !Mistyped(err) {
+		return 0
+	}
+	var after time.Duration
+	for _, d := range list {
+		for _, v := range d.Violations {
+			if strings.Contains(v.ID, "PerDay") || v.Value == "0" {
+				return 0
+			}
+		}
+		if delay, err := time.ParseDuration(d.Delay); err == nil {
+			after = max(after, delay)
+		}
+	}
+	return after
 }
 
 // said is the sentence in an error object.
@@ -195,12 +225,24 @@ func named(p Problem) event.ErrorCode {
 		}
 	}
 	switch {
+	case p.After > 0:
+		return event.CodeRateLimit // whatever it says about plans and bills
+	case strangeKey(text):
+		return event.CodeAuthentication
 	case exhausted(text):
 		return event.CodeQuota
 	case overflows(text):
 		return event.CodeContextOverflow
+	case strings.Contains(text, "no endpoints found that support"):
+		return event.CodeInvalidRequest // the model is there, and reads no such thing
 	}
 	return ""
+}
+
+// strangeKey reports whether text is about the key: some providers call that a
+// bad request.
+func strangeKey(text string) bool {
+	return containsAny(text, "api key not valid", "incorrect api key", "invalid api key", "api key expired", "api key was reported as leaked", "unregistered callers")
 }
 
 // exhausted reports whether text says that waiting will not help.
@@ -211,7 +253,8 @@ func exhausted(text string) bool {
 
 func overflows(text string) bool {
 	return containsAny(text, "context length", "context window", "context_length", "prompt is too long", "prompt too long",
-		"too many tokens", "maximum context", "input is too long", "exceeds the available context", "all messages is too long")
+		"too many tokens", "maximum context", "maximum prompt length", "input is too long", "exceeds the available context", "all messages is too long") ||
+		strings.Contains(text, "token count") && strings.Contains(text, "exceeds the maximum")
 }
 
 func containsAny(text string, phrases ...string) bool {
@@ -300,24 +343,25 @@ func (c Call) fault(code event.ErrorCode, format string, args ...any) *engine.Fa
 	return &engine.Fault{Code: code, Message: fmt.Sprintf(format, args...), Retryable: passing(code)}
 }
 
-// refused makes a fault of an answer that is not a success.
-func (c Call) refused(resp *http.Response) *engine.Fault {
+// refused makes a fault of an answer that is not a success, and says how long
+// its text asks to wait.
+func (c Call) refused(resp *http.Response) (*engine.Fault, time.Duration) {
 	if resp.StatusCode < 300 {
-		return c.fault(event.CodeProtocol, "%s answers with status %d, which is no answer", c.Provider, resp.StatusCode)
+		return c.fault(event.CodeProtocol, "%s answers with status %d, which is no answer", c.Provider, resp.StatusCode), 0
 	}
 	if resp.StatusCode < 400 {
 		where := ""
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil {
 			where = u.Host
 		}
-		return c.fault(event.CodeNotFound, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode)
+		return c.fault(event.CodeNotFound, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode), 0
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	p, ok := ParseProblem(body)
 	if !ok && !looksLikeHTML(body) {
 		p.Message = string(body)
 	}
-	return c.FaultFrom(resp.StatusCode, p)
+	return c.FaultFrom(resp.StatusCode, p), p.After
 }
 
 const maxProblem = 64 << 10
@@ -328,7 +372,8 @@ func (c Call) Said(resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil
 	}
-	return c.refused(resp)
+	f, _ := c.refused(resp)
+	return f
 }
 
 func looksLikeHTML(b []byte) bool {

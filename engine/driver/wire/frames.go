@@ -43,7 +43,11 @@ func (a *attempt) noStream(kind string) error {
 	if kind == "" {
 		kind = "no content type"
 	}
-	return a.call.fault(event.CodeProtocol, "expected an event stream, got %q from %s", a.call.clean(kind), a.call.host())
+	expected := "an event stream"
+	if a.call.Lines {
+		expected = "lines of JSON"
+	}
+	return a.call.fault(event.CodeProtocol, "expected %s, got %q from %s", expected, a.call.clean(kind), a.call.host())
 }
 
 func fieldLike(head []byte) bool {

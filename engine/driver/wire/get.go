@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 
-	"agentx/engine"
 	"agentx/engine/event"
 )
 
@@ -31,7 +30,7 @@ func (c *Client) Get(ctx context.Context, call Call, v any) error {
 	body := c.watch(ctx, cancel, resp.Body)
 	defer body.Close()
 	if resp.StatusCode != 200 {
-		return orDone(outer, call.refused(resp))
+		return orDone(outer, call.Said(resp))
 	}
 	b, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	switch {
@@ -46,9 +45,9 @@ func (c *Client) Get(ctx context.Context, call Call, v any) error {
 	return nil
 }
 
-func orDone(ctx context.Context, f *engine.Fault) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
+func orDone(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
 	}
-	return f
+	return err
 }

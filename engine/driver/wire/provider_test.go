@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,7 +16,10 @@ import (
 
 	"agentx/engine"
 	"agentx/engine/driver/anthropic"
+	"agentx/engine/driver/gemini"
+	"agentx/engine/driver/ollama"
 	"agentx/engine/driver/openai"
+	"agentx/engine/driver/responses"
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
 )
@@ -23,13 +27,24 @@ import (
 // A dialect is how a provider says things.
 type dialect struct {
 	name   string
+	lines  bool // of JSON, instead of server-sent events
+	late   bool // the answer is over when the stream is, and not before
 	driver func(base string, c *wire.Client) engine.Driver
 	start  string
 	text   func(s string) string // s is what stands between the quotes of a JSON string
 	stop   string
 	ping   string
-	broken string // an error event
+	broken string             // an error event
+	call   func(i int) string // of a tool
 	error  func(kind, message string) string
+}
+
+// event is data as the dialect sends it.
+func (d dialect) event(data string) string {
+	if d.lines {
+		return data + "\n"
+	}
+	return sse("", data)
 }
 
 var dialects = []dialect{{
@@ -47,6 +62,9 @@ var dialects = []dialect{{
 		sse("message_stop", `{"type":"message_stop"}`),
 	ping:   sse("ping", `{"type":"ping"}`),
 	broken: sse("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
+	call: func(i int) string {
+		return sse("", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":"a","name":"t"}}`, i))
+	},
 	error: func(kind, message string) string {
 		return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q}}`, kind, message)
 	},
@@ -63,9 +81,67 @@ var dialects = []dialect{{
 		sse("", `{"id":"c1","choices":[],"usage":{"prompt_tokens":7,"completion_tokens":42,"total_tokens":49}}`) + sse("", "[DONE]"),
 	ping:   ": ping\n\n",
 	broken: sse("", `{"error":{"message":"Overloaded","type":"overloaded_error","code":"server_error"}}`),
+	call: func(i int) string {
+		return sse("", fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"function":{"arguments":"1"}}]}}]}`, 2*i+1)) +
+			sse("", fmt.Sprintf(`{"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"a","function":{"name":"t","arguments":"{}"}}]}}]}`, 2*i))
+	},
 	error: func(kind, message string) string {
 		return fmt.Sprintf(`{"error":{"message":%q,"type":%q,"code":null}}`, message, kind)
 	},
+}, {
+	name: "responses",
+	driver: func(base string, c *wire.Client) engine.Driver {
+		return responses.Driver{Provider: "Responses", BaseURL: base, Key: wire.Secret(secret), Client: c}
+	},
+	start: sse("response.created", `{"type":"response.created","response":{"id":"resp_1","model":"m"}}`) +
+		sse("response.output_item.added", `{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[]}}`),
+	text: func(s string) string {
+		return sse("response.output_text.delta", `{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"`+s+`"}`)
+	},
+	stop:   sse("response.completed", `{"type":"response.completed","response":{"id":"resp_1","status":"completed","output":[],"usage":{"input_tokens":7,"output_tokens":42,"total_tokens":49}}}`),
+	ping:   sse("keepalive", `{"type":"keepalive","sequence_number":3}`),
+	broken: sse("error", `{"type":"error","code":"overloaded_error","message":"Overloaded","param":null}`),
+	call: func(i int) string {
+		return sse("", fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":{"id":"fc_%d","type":"function_call","call_id":"a","name":"t"}}`, i+1, i))
+	},
+	error: func(kind, message string) string {
+		return fmt.Sprintf(`{"error":{"message":%q,"type":%q,"param":null,"code":null}}`, message, kind)
+	},
+}, {
+	name: "gemini", late: true,
+	driver: func(base string, c *wire.Client) engine.Driver {
+		return gemini.Driver{Provider: "Gemini", BaseURL: base, Key: wire.Secret(secret), Client: c}
+	},
+	start: sse("", `{"candidates":[{"content":{"role":"model","parts":[{"text":""}]}}],"modelVersion":"m","responseId":"r1"}`),
+	text: func(s string) string {
+		return sse("", `{"candidates":[{"content":{"role":"model","parts":[{"text":"`+s+`"}]}}],"modelVersion":"m","responseId":"r1"}`)
+	},
+	stop:   sse("", `{"candidates":[{"content":{"role":"model","parts":[{"text":""}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":42,"totalTokenCount":49},"responseId":"r1"}`),
+	ping:   sse("", `{"candidates":[{"content":{"role":"model","parts":[]}}],"responseId":"r1"}`),
+	broken: sse("", `{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}`),
+	call: func(int) string {
+		return sse("", `{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"t","args":{}}}]}}]}`)
+	},
+	error: func(kind, message string) string {
+		codes := map[string]int{"authentication_error": 401, "permission_error": 403, "not_found_error": 404, "request_too_large": 413, "insufficient_quota": 429, "rate_limit_error": 429, "api_error": 500, "overloaded_error": 503}
+		return fmt.Sprintf(`[{"error":{"code":%d,"message":%q,"status":"X"}}]`, cmp.Or(codes[kind], 400), message)
+	},
+}, {
+	name: "ollama", lines: true,
+	driver: func(base string, c *wire.Client) engine.Driver {
+		return ollama.Driver{Provider: "Ollama", BaseURL: base, Key: wire.Secret(secret), Client: c}
+	},
+	start: `{"model":"m","message":{"role":"assistant","content":""},"done":false}` + "\n",
+	text: func(s string) string {
+		return `{"model":"m","message":{"role":"assistant","content":"` + s + `"},"done":false}` + "\n"
+	},
+	stop:   `{"model":"m","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":7,"eval_count":42}` + "\n",
+	ping:   `{"model":"m","message":{"role":"assistant","content":""},"done":false}` + "\n",
+	broken: `{"error":"overloaded"}` + "\n",
+	call: func(int) string {
+		return `{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"t","arguments":{}}}]},"done":false}` + "\n"
+	},
+	error: func(_, message string) string { return fmt.Sprintf(`{"error":%q}`, message) },
 }}
 
 const secret = "sk-test-0123456789abcdefXYZ"

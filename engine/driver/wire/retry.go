@@ -28,7 +28,8 @@ type failure struct {
 
 // refusal judges an answer that is not a success.
 func (c Call) refusal(resp *http.Response) failure {
-	f := failure{fault: c.refused(resp), after: retryAfter(resp.Header)}
+	fault, after := c.refused(resp)
+	f := failure{fault: fault, after: max(after, retryAfter(resp.Header))}
 	switch resp.StatusCode {
 	case 408, 409, 429, 500, 502, 503, 504, 529:
 		f.again = f.fault.Code != event.CodeQuota

@@ -202,7 +202,10 @@ func (a *attempt) wrong(f Frame, err error) error {
 		return err
 	}
 	name := "an event of the stream"
-	if len(f.Name) > 0 {
+	switch {
+	case a.call.Lines:
+		name = "a line of the stream"
+	case len(f.Name) > 0:
 		name = "the event " + a.call.clean(string(f.Name))
 	}
 	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
