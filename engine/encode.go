@@ -10,7 +10,7 @@ import (
 )
 
 // encoding is the first byte of an encoded state: which encoding it is.
-const encoding = 1
+const encoding = 2
 
 // MarshalBinary returns the state as bytes from which UnmarshalBinary makes one
 // that steps like it, whatever comes. It never fails. The bytes are as long as
@@ -57,6 +57,8 @@ func (s State) MarshalBinary() ([]byte, error) {
 	e.int(int64(t.first))
 	e.text(t.model)
 	e.usage(t.usage)
+	e.request(t.request)
+	e.expenses(t.spent.oldestFirst())
 	e.int(int64(t.cost))
 	e.bool(t.unpriced)
 	e.text(string(t.stop))
@@ -107,6 +109,8 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	t.first = event.Millis(d.int())
 	t.model = d.text()
 	t.usage = d.usage()
+	t.request = d.request()
+	t.spent = d.expenses()
 	t.cost = event.USD(d.int())
 	t.unpriced = d.bool()
 	t.stop = event.StopReason(d.text())
@@ -162,8 +166,31 @@ func (e *encoder) bytes(b []byte) {
 }
 
 func (e *encoder) usage(u event.Usage) {
-	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens, u.ReasoningTokens} {
+	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens, u.CacheWrite1hTokens, u.ReasoningTokens} {
 		e.int(n)
+	}
+}
+
+func (e *encoder) request(r request) {
+	e.text(r.id)
+	e.text(r.model)
+	e.int(int64(r.began))
+	e.usage(r.usage)
+	e.int(int64(r.cost))
+	e.bool(r.known)
+}
+
+func (e *encoder) expenses(all []event.Expense) {
+	e.int(int64(len(all)))
+	for _, x := range all {
+		e.text(x.MessageID)
+		e.text(x.Model)
+		e.usage(x.Usage)
+		e.bool(x.CostUSD != nil)
+		if x.CostUSD != nil {
+			e.int(int64(*x.CostUSD))
+		}
+		e.int(int64(x.Timestamp))
 	}
 }
 
@@ -316,7 +343,23 @@ func (d *decoder) bytes() []byte {
 }
 
 func (d *decoder) usage() event.Usage {
-	return event.Usage{InputTokens: d.int(), OutputTokens: d.int(), CacheReadTokens: d.int(), CacheWriteTokens: d.int(), ReasoningTokens: d.int()}
+	return event.Usage{InputTokens: d.int(), OutputTokens: d.int(), CacheReadTokens: d.int(), CacheWriteTokens: d.int(), CacheWrite1hTokens: d.int(), ReasoningTokens: d.int()}
+}
+
+func (d *decoder) request() request {
+	return request{id: d.text(), model: d.text(), began: event.Millis(d.int()), usage: d.usage(), cost: event.USD(d.int()), known: d.bool()}
+}
+
+func (d *decoder) expenses() (all list[event.Expense]) {
+	d.each(func() {
+		x := event.Expense{MessageID: d.text(), Model: d.text(), Usage: d.usage()}
+		if d.bool() {
+			x.CostUSD = new(event.USD(d.int()))
+		}
+		x.Timestamp = event.Millis(d.int())
+		all = all.push(x)
+	})
+	return all
 }
 
 func (d *decoder) calls() (c calls) {

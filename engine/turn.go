@@ -17,8 +17,10 @@ type turn struct {
 
 	model    string
 	usage    event.Usage
-	cost     event.USD
-	unpriced bool // some of the usage has no known price
+	request  request             // whose message began last
+	spent    list[event.Expense] // on the requests before it
+	cost     event.USD           // of these
+	unpriced bool                // one of these has no known price
 	stop     event.StopReason
 	calls    int
 	messages int
@@ -41,12 +43,13 @@ func track(price Pricer) func(turn, time.Time, event.Data) (turn, []event.Turn) 
 		switch in := in.(type) {
 		case event.MessageStart:
 			t.model = in.Model
+			return t.ask(price, at, in), nil
 		case event.TextDelta, event.ThinkingDelta, event.ToolUseStart:
 			if !t.spoken {
 				t.spoken, t.first = true, event.MillisOf(at)
 			}
 		case event.MessageDelta:
-			return t.spend(price, in.Usage), nil
+			return t.spend(price, at, in.Usage), nil
 		case event.MessageStop:
 			t.stop = in.StopReason
 		case event.Interrupted:
@@ -89,18 +92,6 @@ func (t turn) end(at time.Time) (turn, []event.Turn) {
 // a replay gives the same bytes.
 func TurnID(message string) string { return "turn_" + message }
 
-func (t turn) spend(price Pricer, u event.Usage) turn {
-	t.usage = t.usage.Add(u)
-	if price == nil || t.unpriced {
-		t.unpriced = true
-		return t
-	}
-	cost, known := price(t.model, u)
-	t.cost += cost
-	t.unpriced = !known
-	return t
-}
-
 func (t turn) response(at time.Time) event.TurnResponse {
 	r := event.TurnResponse{
 		TurnID: TurnID(t.message), MessageID: t.message,
@@ -111,7 +102,11 @@ func (t turn) response(at time.Time) event.TurnResponse {
 	if t.spoken {
 		r.TimeToFirstTokenMs = new(since(t.began, t.first))
 	}
-	if !t.unpriced && t.usage != (event.Usage{}) {
+	if t = t.settle(); t.spent.len() == 0 {
+		return r
+	}
+	r.Requests = t.spent.oldestFirst()
+	if !t.unpriced {
 		r.CostUSD = new(t.cost)
 	}
 	return r

@@ -102,9 +102,9 @@ func readEvents(lines []byte) ([]event.Event, error) {
 	return all, nil
 }
 
-// readPrices reads {"model": {"input", "output", "cacheRead", "cacheWrite"}}.
+// readPrices reads {"model": {"input", "output", "cacheRead", "cacheWrite", "cacheWrite1h"}}.
 func readPrices(text []byte) (engine.Pricer, error) {
-	var table map[string]struct{ Input, Output, CacheRead, CacheWrite float64 }
+	var table map[string]struct{ Input, Output, CacheRead, CacheWrite, CacheWrite1h float64 }
 	if err := json.Unmarshal(text, &table); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func readPrices(text []byte) (engine.Pricer, error) {
 		if !known {
 			return 0, false
 		}
-		return engine.Price{Input: each(p.Input), Output: each(p.Output), CacheRead: each(p.CacheRead), CacheWrite: each(p.CacheWrite)}.Cost(u)
+		return engine.Price{Input: each(p.Input), Output: each(p.Output), CacheRead: each(p.CacheRead), CacheWrite: each(p.CacheWrite), CacheWrite1h: each(p.CacheWrite1h)}.Cost(u)
 	}, nil
 }
 

@@ -50,9 +50,11 @@ tool_result_message      role id toolCallId toolResult timestamp parentId?
 error_message            role id content errorCode? timestamp parentId?
 
 turn_request             turnId messageId content timestamp
-turn_response            turnId messageId durationMs timeToFirstTokenMs usage costUsd model stopReason toolCalls messages timestamp
+turn_response            turnId messageId durationMs timeToFirstTokenMs usage costUsd model stopReason toolCalls messages timestamp requests?
 `
 
+// Every event is read by its name, and has the fields that everybody sees
+// (F30).
 func TestTheNamesOnTheWire(t *testing.T) {
 	for line := range strings.Lines(fields) {
 		words := strings.Fields(line)
@@ -116,7 +118,7 @@ func all() []event.Data {
 	return data
 }
 
-// Every event of every type is the same after it was written and read.
+// Every event of every type is the same after it was written and read (F30).
 func TestEventsSurviveTheWire(t *testing.T) {
 	for _, d := range all() {
 		if _, ok := d.(event.Unknown); ok {

@@ -129,6 +129,7 @@ const (
 	CodeProtocol        ErrorCode = "protocol"         // what came is not what the protocol promises
 	CodeTooLarge        ErrorCode = "too_large"        // more than the limits allow
 	CodeContentFilter   ErrorCode = "content_filter"   // refused for its content
+	CodeBudget          ErrorCode = "budget"           // the user has set a limit to what may be spent
 	CodeConfiguration   ErrorCode = "configuration"    // settings that cannot work
 	CodeStore           ErrorCode = "store"            // the session could not be kept
 	CodeInternal        ErrorCode = "internal"         // a fault of this program

@@ -30,8 +30,20 @@ type (
 		ToolCalls          int        `json:"toolCalls"`
 		Messages           int        `json:"messages"` // of the assistant
 		Timestamp          Millis     `json:"timestamp"`
+
+		Requests []Expense `json:"requests,omitempty"` // those of which anything was counted; usage and cost are their sums
 	}
 )
+
+// An Expense is what one request to a model took: the request for one message,
+// whether or not anything was said in it.
+type Expense struct {
+	MessageID string `json:"messageId,omitempty"` // of the assistant's message; empty where none began
+	Model     string `json:"model"`
+	Usage     Usage  `json:"usage"`
+	CostUSD   *USD   `json:"costUsd"`   // nil where a price is unknown
+	Timestamp Millis `json:"timestamp"` // when the message began
+}
 
 func (TurnRequest) turn()  {}
 func (TurnResponse) turn() {}
@@ -40,30 +52,33 @@ func (TurnRequest) Type() string  { return "turn_request" }
 func (TurnResponse) Type() string { return "turn_response" }
 
 // Usage counts tokens. Input is what was neither read from nor written to a
-// cache; output includes reasoning, which is also counted alone.
+// cache; output includes reasoning, which is also counted alone, and what was
+// written to a cache includes what shall stay there for an hour.
 type Usage struct {
-	InputTokens      int64 `json:"inputTokens"`
-	OutputTokens     int64 `json:"outputTokens"`
-	CacheReadTokens  int64 `json:"cacheReadTokens,omitempty"`
-	CacheWriteTokens int64 `json:"cacheWriteTokens,omitempty"`
-	ReasoningTokens  int64 `json:"reasoningTokens,omitempty"`
+	InputTokens        int64 `json:"inputTokens"`
+	OutputTokens       int64 `json:"outputTokens"`
+	CacheReadTokens    int64 `json:"cacheReadTokens,omitempty"`
+	CacheWriteTokens   int64 `json:"cacheWriteTokens,omitempty"`
+	CacheWrite1hTokens int64 `json:"cacheWrite1hTokens,omitempty"`
+	ReasoningTokens    int64 `json:"reasoningTokens,omitempty"`
 }
 
 // Add returns the sum of two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
-		InputTokens:      u.InputTokens + v.InputTokens,
-		OutputTokens:     u.OutputTokens + v.OutputTokens,
-		CacheReadTokens:  u.CacheReadTokens + v.CacheReadTokens,
-		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
-		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
+		InputTokens:        u.InputTokens + v.InputTokens,
+		OutputTokens:       u.OutputTokens + v.OutputTokens,
+		CacheReadTokens:    u.CacheReadTokens + v.CacheReadTokens,
+		CacheWriteTokens:   u.CacheWriteTokens + v.CacheWriteTokens,
+		CacheWrite1hTokens: u.CacheWrite1hTokens + v.CacheWrite1hTokens,
+		ReasoningTokens:    u.ReasoningTokens + v.ReasoningTokens,
 	}
 }
 
 // Sub returns what u has more than v: providers repeat totals, events carry
 // what is new.
 func (u Usage) Sub(v Usage) Usage {
-	return u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.CacheReadTokens, -v.CacheWriteTokens, -v.ReasoningTokens})
+	return u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.CacheReadTokens, -v.CacheWriteTokens, -v.CacheWrite1hTokens, -v.ReasoningTokens})
 }
 
 // Context returns the number of tokens that the next request will at least

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"math"
+	"time"
+
+	"agentx/engine/event"
+)
+
+// A request is one to the model, from the start of its message to the start of
+// the next: what is counted in between is its own. Its price is that of all of
+// it, for many tokens may have another price than few.
+type request struct {
+	id    string // of its message; empty before that begins
+	model string
+	began event.Millis
+	usage event.Usage
+	cost  event.USD // 0 where the price is unknown
+	known bool      // whether it is
+}
+
+// ask begins a request. What was counted before any message began is of the
+// first.
+func (t turn) ask(price Pricer, at time.Time, in event.MessageStart) turn {
+	next := request{id: in.MessageID, model: in.Model, began: event.MillisOf(at)}
+	if t.request.id != "" {
+		t = t.settle()
+	} else if next.usage = t.request.usage; next.counted() {
+		next = next.priced(price)
+	}
+	t.request = next
+	return t
+}
+
+// spend counts tokens.
+func (t turn) spend(price Pricer, at time.Time, u event.Usage) turn {
+	t.usage = t.usage.Add(u)
+	if !t.request.counted() && t.request.id == "" {
+		t.request.began = event.MillisOf(at)
+	}
+	t.request.usage = t.request.usage.Add(u)
+	t.request = t.request.priced(price)
+	return t
+}
+
+func (r request) counted() bool { return r.usage != event.Usage{} }
+
+func (r request) priced(price Pricer) request {
+	r.cost, r.known = 0, false
+	if price == nil {
+		return r
+	}
+	if cost, known := price(r.model, r.usage); known && cost >= 0 {
+		r.cost, r.known = cost, true
+	}
+	return r
+}
+
+// settle puts the request down among those before it, if anything of it was
+// counted.
+func (t turn) settle() turn {
+	r := t.request
+	t.request = request{}
+	if !r.counted() {
+		return t
+	}
+	x := event.Expense{MessageID: r.id, Model: r.model, Usage: r.usage, Timestamp: r.began}
+	if r.known && r.cost <= math.MaxInt64-t.cost {
+		x.CostUSD = new(r.cost)
+		t.cost += r.cost
+	} else {
+		t.unpriced = true
+	}
+	t.spent = t.spent.push(x)
+	return t
+}
