@@ -62,25 +62,63 @@ func BenchmarkDelta(b *testing.B) {
 }
 
 // Agents that have nothing to do cost those who have nothing, and the house
-// little (F125).
+// little, also when they have been of use and a client waits for more (F125).
 func BenchmarkAmongIdleAgents(b *testing.B) {
 	for _, idle := range []int{1, 10_000} {
 		b.Run(fmt.Sprintf("idle=%d", idle), func(b *testing.B) {
-			r := runtime.New(runtime.Config{Bus: new(bus.Bus), Journal: nothing{}, Now: time.Now, NewID: new(numbers).next})
-			before := heap()
-			for i := range idle {
-				r.Container("c").Run(runtime.Definition{Driver: say("Hi")}, event.SessionID(fmt.Sprint(i)))
-			}
-			each := float64(heap()-before) / float64(idle)
-			a := r.Container("c").Run(runtime.Definition{Driver: say("Hi")}, "s")
+			h := idleHouse(b, idle)
+			a := h.Container("c").Run(runtime.Definition{Driver: say("Hi")}, "s")
 			for b.Loop() {
 				if err := a.Receive(context.Background(), event.Say("hello")); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(each, "B/agent")
+			b.ReportMetric(h.fresh, "B/agent")
+			b.ReportMetric(h.used, "B/agent-that-answered")
+			b.ReportMetric(h.followed, "B/agent-with-client")
 		})
 	}
+}
+
+// Ten thousand agents that wait fit into 40 MB, used or not, and their clients
+// with them (F122).
+func TestIdleAgentsAreSmall(t *testing.T) {
+	h := idleHouse(t, 10_000)
+	if h.fresh > 4000 || h.used > 4000 || h.followed > 4000 {
+		t.Errorf("an agent takes %.0f bytes, %.0f when it has answered, %.0f with a client", h.fresh, h.used, h.followed)
+	}
+}
+
+// A house knows how many bytes each of its agents takes: new, after an answer,
+// and with a client that follows it.
+type house struct {
+	*runtime.Runtime
+	fresh, used, followed float64
+}
+
+func idleHouse(t testing.TB, agents int) house {
+	t.Helper()
+	var timeline bus.Bus
+	h := house{Runtime: runtime.New(runtime.Config{Bus: &timeline, Journal: nothing{}, Now: time.Now, NewID: new(numbers).next})}
+	all := make([]*runtime.Agent, agents)
+	before := heap()
+	since := func() float64 { return max(0, float64(heap())-float64(before)) / float64(agents) }
+	for i := range all {
+		all[i] = h.Container("c").Run(runtime.Definition{Driver: say("Hi")}, event.SessionID(fmt.Sprint("session_", i)))
+	}
+	h.fresh = since()
+	for _, a := range all {
+		if err := a.Receive(context.Background(), event.Say("hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.used = since()
+	c := runtime.Client{Timeline: &timeline}
+	for _, a := range all {
+		c.Follow(a.ID, engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return nil }))
+	}
+	h.followed = since()
+	return h
 }
 
 type numbers struct{ last int }
