@@ -373,7 +373,7 @@ func BenchmarkFreeze(b *testing.B) {
 // table is read from end to end.
 func TestDeletingAnImageLooksAtNoOther(t *testing.T) {
 	db := fresh(t)
-	long(t, db, "s", 2_000)
+	long(t, db, "s", 100)
 	freeze(t, db, "s", engine.Image{})
 	tell(t, db, "s", "last", "one more", hello("mlast", "yes")...)
 	im := freeze(t, db, "s", engine.Image{})

@@ -32,24 +32,23 @@ func TestMachinesAreAStore(t *testing.T) {
 // time or by their inputs, and whoever opens the database again goes on with it
 // (F68).
 func TestAMachineLivesInTheDatabase(t *testing.T) {
-	for name, states := range map[string]func(*DB) mealy.Store[engine.State]{
-		"whole":    func(db *DB) mealy.Store[engine.State] { return enginetest.Encoded{Store: db.States()} },
-		"by input": func(db *DB) mealy.Store[engine.State] { return db.Machines(engine.Step) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
-				path := filepath.Join(t.TempDir(), "a.db")
-				var db *DB
-				return func() mealy.Store[engine.State] {
-					if db != nil {
-						if err := db.Close(); err != nil {
-							t.Fatal(err)
-						}
-					}
-					db = open(t, path)
-					return states(db)
-				}
-			})
+	t.Run("whole", func(t *testing.T) {
+		enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
+			db := fresh(t)
+			return func() mealy.Store[engine.State] { return enginetest.Encoded{Store: db.States()} }
 		})
-	}
+	})
+	t.Run("by input", func(t *testing.T) {
+		enginetest.TestMachine(t, func() func() mealy.Store[engine.State] {
+			path := filepath.Join(t.TempDir(), "a.db")
+			db := open(t, path)
+			return func() mealy.Store[engine.State] {
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				db = open(t, path)
+				return db.Machines(engine.Step)
+			}
+		})
+	})
 }

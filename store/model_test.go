@@ -272,7 +272,8 @@ func (r *trial) compare(t *rapid.T) {
 			t.Fatalf("Draft(%s) = %q, %v; want %q", id, got, err, text)
 		}
 	}
-	for id, log := range r.model.images {
+	if id, there := r.frozen(t); there {
+		log := r.model.images[id]
 		if im, err := r.db.Image(ctx, string(id)); err != nil || lines(im.Messages) != lines(log) {
 			t.Fatalf("Image(%s) = %v\n%s\nwant\n%s", id, err, lines(im.Messages), lines(log))
 		}

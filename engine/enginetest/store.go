@@ -141,8 +141,8 @@ func TestMachine(t *testing.T, open func() (reopen func() mealy.Store[engine.Sta
 			event.ToolUseStart{ToolCallID: "c" + id, ToolName: "look"}, event.InputJSONDelta{PartialJSON: `{"at":`}, event.InputJSONDelta{PartialJSON: `1}`},
 			event.ToolUseStop{}, event.MessageStop{StopReason: event.ToolUse}, event.ToolResult{ToolCallID: "c" + id, Result: event.Output{Text: id}},
 			event.MessageStart{MessageID: "n" + id, Model: "x"})
-		for i := 0; i < len(long); i += 5000 {
-			say(event.TextDelta{Text: long[i:min(len(long), i+5000)]})
+		for i := 0; i < len(long); i += 15_000 {
+			say(event.TextDelta{Text: long[i:min(len(long), i+15_000)]})
 		}
 		say(event.MessageDelta{Usage: event.Usage{OutputTokens: 7}}, event.MessageStop{StopReason: event.EndTurn},
 			event.UserMessage{ID: "v" + id, Content: event.Say("And now?")}, event.ErrorReceived{Message: "no more"})
