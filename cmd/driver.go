@@ -45,10 +45,14 @@ func (w *world) define(_ context.Context, a runtime.AgentConfig) (runtime.Defini
 	if err != nil {
 		return runtime.Definition{}, err
 	}
+	other, err := w.fallback(c, a.Fallback)
+	if err != nil {
+		return runtime.Definition{}, err
+	}
 	return runtime.Definition{
-		Name: a.Name, Driver: w.driver(c, choice), Model: choice.Model, System: a.SystemPrompt,
-		Options: engine.Options{MaxTokens: a.MaxTokens, Temperature: a.Temperature, Effort: a.Effort},
-		Price:   pricer(c, choice),
+		Name: a.Name, Driver: w.driver(c, choice, other), Model: choice.Model, System: a.SystemPrompt,
+		Options: engine.Options{MaxTokens: a.MaxTokens, Temperature: a.Temperature, Effort: a.Effort, Schema: a.Schema},
+		Price:   eitherPrice(c, choice, other),
 		Record:  w.recorder(choice),
 	}, nil
 }
@@ -69,8 +73,7 @@ func pricer(c config.Config, choice config.Choice) engine.Pricer {
 		if !ok {
 			return 0, false
 		}
-		cost, ok := info.Cost(u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens)
-		return event.USD(cost), ok
+		return tariff(info).Cost(u)
 	}
 }
 
@@ -87,13 +90,24 @@ func ownMachine(c config.Choice) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// driver is what answers for a choice.
-func (w *world) driver(c config.Config, choice config.Choice) engine.Driver {
+// driver is what answers for a choice, and for another where that one cannot.
+func (w *world) driver(c config.Config, choice config.Choice, other *config.Choice) engine.Driver {
 	if choice.Provider.Protocol == config.Guide {
 		return guide.New(0)
 	}
-	model := &caller{world: w, config: c, choice: choice}
+	model := w.model(c, choice)
+	if other != nil {
+		model = driver.Fallback{First: model, Then: w.model(c, *other), Model: other.Model, Name: other.Name()}
+	}
 	return driver.Loop{Model: model, MaxSteps: c.MaxTurns} // models call tools that nobody has offered them, too
+}
+
+// model asks a provider for what its model can read.
+func (w *world) model(c config.Config, choice config.Choice) engine.Driver {
+	if choice.Provider.Protocol == config.Guide {
+		return guide.New(0)
+	}
+	return driver.Window{Model: &caller{world: w, config: c, choice: choice}, Tokens: int64(choice.Info.Context)}
 }
 
 // A caller is a driver that asks a provider. The key is looked for when the

@@ -26,55 +26,23 @@ func (p Price) PerMillion() float64 { return float64(p.Picodollars) / 1e6 }
 type Tier struct {
 	Above                                int
 	Input, Output, CacheRead, CacheWrite Price
+	CacheWrite1h                         Price // of what shall stay in the cache for an hour
 }
 
 // ModelInfo is what is known about a model.
 type ModelInfo struct {
 	Provider, ID, Name                   string
 	Input, Output, CacheRead, CacheWrite Price // CacheRead and CacheWrite unknown: they cost what Input costs
+	CacheWrite1h                         Price // of what shall stay in the cache for an hour
 	Context, MaxOutput                   int   // tokens; 0 is unknown
 	Reasoning, Images                    bool
 	Tiers                                []Tier // by rising Above
 }
 
-// Cost is what a request costs in picodollars (10¹² are one USD), or false where a price that it needs is unknown. input counts the
-// tokens that went neither to nor came from the cache.
-func (m ModelInfo) Cost(input, output, cacheRead, cacheWrite int64) (picodollars int64, ok bool) {
-	rate := Tier{Input: m.Input, Output: m.Output, CacheRead: m.CacheRead, CacheWrite: m.CacheWrite}
-	for _, t := range m.Tiers {
-		if input+cacheRead+cacheWrite > int64(t.Above) {
-			rate = t
-		}
-	}
-	for _, part := range []struct {
-		tokens int64
-		price  Price
-	}{{input, rate.Input}, {output, rate.Output}, {cacheRead, orElse(rate.CacheRead, rate.Input)}, {cacheWrite, orElse(rate.CacheWrite, rate.Input)}} {
-		if part.tokens <= 0 {
-			continue
-		}
-		if !part.price.Known || part.tokens > 1<<40 {
-			return 0, false
-		}
-		if part.price.Picodollars > 0 && part.tokens > (math.MaxInt64-picodollars)/part.price.Picodollars {
-			return 0, false
-		}
-		picodollars += part.tokens * part.price.Picodollars
-	}
-	return picodollars, true
-}
-
-func orElse(p, other Price) Price {
-	if p.Known {
-		return p
-	}
-	return other
-}
-
 // Override replaces what the table says about a model; nil leaves it. Prices are in USD per million tokens.
 type Override struct {
-	Input, Output, CacheRead, CacheWrite *float64
-	Context, MaxOutput                   *int
+	Input, Output, CacheRead, CacheWrite, CacheWrite1h *float64
+	Context, MaxOutput                                 *int
 }
 
 // Prices is the table of models: the embedded one and the user's overrides over it. The zero value is the embedded table alone.
@@ -234,9 +202,20 @@ func parseModel(line string) ModelInfo {
 	for _, tier := range f[10:] {
 		t := strings.Split(tier, ":")
 		above, _ := strconv.Atoi(t[0])
-		m.Tiers = append(m.Tiers, Tier{above, parsePrice(t[1]), parsePrice(t[2]), parsePrice(t[3]), parsePrice(t[4])})
+		in := parsePrice(t[1])
+		m.Tiers = append(m.Tiers, Tier{above, in, parsePrice(t[2]), parsePrice(t[3]), parsePrice(t[4]), forAnHour(m.Provider, in)})
 	}
+	m.CacheWrite1h = forAnHour(m.Provider, m.Input)
 	return m
+}
+
+// forAnHour is the price of writing to a cache for an hour, which the table does not have. Anthropic alone offers that, for twice the
+// input on every model: platform.claude.com/docs/en/build-with-claude/prompt-caching, "Pricing".
+func forAnHour(provider string, input Price) Price {
+	if provider != "anthropic" || !input.Known {
+		return Price{}
+	}
+	return Price{2 * input.Picodollars, true}
 }
 
 // parsePrice reads a decimal of at most six places exactly, as picodollars.
@@ -254,7 +233,7 @@ func (o Override) over(info ModelInfo) ModelInfo {
 	for _, p := range []struct {
 		to   *Price
 		from *float64
-	}{{&info.Input, o.Input}, {&info.Output, o.Output}, {&info.CacheRead, o.CacheRead}, {&info.CacheWrite, o.CacheWrite}} {
+	}{{&info.Input, o.Input}, {&info.Output, o.Output}, {&info.CacheRead, o.CacheRead}, {&info.CacheWrite, o.CacheWrite}, {&info.CacheWrite1h, o.CacheWrite1h}} {
 		if p.from != nil {
 			*p.to = Price{int64(math.Round(*p.from * 1e6)), true}
 			info.Tiers = nil // the user's price is the price, however long the prompt

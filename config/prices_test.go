@@ -88,30 +88,23 @@ func TestDatedNames(t *testing.T) {
 
 // A cost is what the table says, also above a threshold and for a cache; where
 // a price is not known, or no number holds it, there is none (F46).
-func TestCost(t *testing.T) {
-	pro, _ := Prices{}.Lookup("gemini", "gemini-2.5-pro")
-	if got, ok := pro.Cost(1000, 100, 0, 0); !ok || got != 1000*1_250_000+100*10_000_000 {
-		t.Errorf("Cost() = %d, %v", got, ok)
+func TestPricesThatTheTableDoesNotSay(t *testing.T) {
+	opus, _ := Prices{}.Lookup("anthropic", "claude-opus-4-5")
+	if opus.CacheWrite1h.PerMillion() != 10 || opus.CacheWrite.PerMillion() != 6.25 {
+		t.Errorf("writing to the cache costs %v, and for an hour %v; want 6.25 and 10", opus.CacheWrite.PerMillion(), opus.CacheWrite1h.PerMillion())
 	}
-	if got, ok := pro.Cost(150_000, 100, 60_000, 0); !ok || got != 150_000*2_500_000+100*15_000_000+60_000*250_000 {
-		t.Errorf("Cost() above 200,000 tokens = %d, %v", got, ok)
+	haiku, _ := Prices{}.Lookup("anthropic", "claude-haiku-5-5")
+	if len(haiku.Tiers) != 1 || haiku.Tiers[0].CacheWrite1h.PerMillion() != 1 {
+		t.Errorf("behind its tier: %+v", haiku.Tiers)
 	}
-	if got, ok := pro.Cost(0, 0, 0, 10); !ok || got != 10*1_250_000 {
-		t.Errorf("Cost() of a write to the cache without a price of its own = %d, %v, want the input's", got, ok)
+	if pro, _ := (Prices{}).Lookup("gemini", "gemini-2.5-pro"); pro.CacheWrite1h.Known {
+		t.Errorf("nobody else keeps a cache for an hour: %+v", pro)
 	}
-	if _, ok := (ModelInfo{}).Cost(1, 0, 0, 0); ok {
-		t.Error("a model without a price has a cost")
-	}
-	if _, ok := pro.Cost(1<<39, 1<<39, 1<<39, 1<<39); ok {
-		t.Error("a cost that does not fit has been given")
-	}
-	free, _ := Prices{}.Lookup("openrouter", "google/gemma-4-31b-it:free")
-	if got, ok := free.Cost(1000, 1000, 0, 0); !ok || got != 0 {
-		t.Errorf("a free model costs %d, %v", got, ok)
-	}
-	auto, _ := Prices{}.Lookup("openrouter", "openrouter/auto")
-	if _, ok := auto.Cost(1, 1, 0, 0); ok {
+	if auto, _ := (Prices{}).Lookup("openrouter", "openrouter/auto"); auto.Input.Known {
 		t.Error("the price of openrouter/auto depends on the model that it chooses and is not known")
+	}
+	if free, _ := (Prices{}).Lookup("openrouter", "google/gemma-4-31b-it:free"); !free.Input.Known || free.Input.Picodollars != 0 {
+		t.Errorf("what is free costs %+v", free.Input)
 	}
 }
 

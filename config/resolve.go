@@ -165,6 +165,9 @@ func resold(provider, model string) (id string, ok bool) {
 // open says that the user has pointed p at a server whose models nobody has listed.
 func (p Provider) open() bool { return p.Custom() && len(p.Models) == 0 }
 
+// listed says that the user or the price table lists the models of p.
+func (p Provider) listed() bool { return !p.open() && (p.prices || len(p.Models) > 0) }
+
 // names are the names that a mistyped one may have meant: all, or those of the provider that it names.
 func (c Config) names(typed string) []string {
 	provider, _, _ := strings.Cut(typed, "/")
@@ -205,7 +208,7 @@ func (c Config) complete(choice Choice) (Choice, error) {
 	}
 	choice.Info, choice.Known = c.info(p, choice.Model)
 	choice.Known = choice.Known || p.Protocol == Guide || slices.Contains(p.Models, choice.Model)
-	if !choice.Known && p.prices && !p.open() {
+	if !choice.Known && p.listed() {
 		choice.Near = Nearest(choice.Name(), c.names(choice.Name()))
 	}
 	return choice, nil
@@ -215,7 +218,7 @@ func (c Config) complete(choice Choice) (Choice, error) {
 func (c Config) info(p Provider, model string) (ModelInfo, bool) {
 	if p.prices && p.Custom() && local(p.BaseURL) {
 		info, ok := Prices{}.Lookup(p.Name, model)
-		info.Input, info.Output, info.CacheRead, info.CacheWrite, info.Tiers = Price{}, Price{}, Price{}, Price{}, nil
+		info.Input, info.Output, info.CacheRead, info.CacheWrite, info.CacheWrite1h, info.Tiers = Price{}, Price{}, Price{}, Price{}, Price{}, nil
 		return c.Prices().overridden(info, ok)
 	}
 	return c.Prices().Lookup(p.Name, model)

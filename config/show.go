@@ -87,7 +87,9 @@ func (o Override) show(key string) string {
 	case "max_output":
 		return strconv.Itoa(*o.MaxOutput)
 	}
-	price := map[string]*float64{"input": o.Input, "output": o.Output, "cache_read": o.CacheRead, "cache_write": o.CacheWrite}[key]
+	price := map[string]*float64{
+		"input": o.Input, "output": o.Output, "cache_read": o.CacheRead, "cache_write": o.CacheWrite, "cache_write_1h": o.CacheWrite1h,
+	}[key]
 	return strconv.FormatFloat(*price, 'g', -1, 64)
 }
 

@@ -111,7 +111,7 @@ func (c *Config) readModels(d document, v any) error {
 		}
 		err := c.readFields(d, v, path, []field{
 			{"input", price(&o.Input)}, {"output", price(&o.Output)},
-			{"cache_read", price(&o.CacheRead)}, {"cache_write", price(&o.CacheWrite)},
+			{"cache_read", price(&o.CacheRead)}, {"cache_write", price(&o.CacheWrite)}, {"cache_write_1h", price(&o.CacheWrite1h)},
 			{"context", tokens(&o.Context)}, {"max_output", tokens(&o.MaxOutput)},
 		})
 		c.Models[name] = o

@@ -83,7 +83,10 @@ type usage struct {
 	Output     *int64 `json:"output_tokens"`
 	CacheRead  *int64 `json:"cache_read_input_tokens"`
 	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Details    struct {
+	Written    struct {
+		Hour *int64 `json:"ephemeral_1h_input_tokens"` // of the written, what stays for an hour and not for five minutes
+	} `json:"cache_creation"`
+	Details struct {
 		Thinking *int64 `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
@@ -257,7 +260,8 @@ func (d *decoder) tally(u *usage) {
 	}
 	now := &d.usage
 	d.lost = !(take(&now.InputTokens, u.Input) && take(&now.OutputTokens, u.Output) && take(&now.ReasoningTokens, u.Details.Thinking) &&
-		take(&now.CacheReadTokens, u.CacheRead) && take(&now.CacheWriteTokens, u.CacheWrite))
+		take(&now.CacheReadTokens, u.CacheRead) && take(&now.CacheWriteTokens, u.CacheWrite) && take(&now.CacheWrite1hTokens, u.Written.Hour))
+	now.CacheWrite1hTokens = min(now.CacheWrite1hTokens, now.CacheWriteTokens)
 }
 
 // Count yields the total, once: it has been seen to become less.

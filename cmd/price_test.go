@@ -1,0 +1,31 @@
+package cmd
+
+import (
+	"testing"
+
+	"agentx/config"
+	"agentx/engine/event"
+)
+
+func TestWhatTheTableMeans(t *testing.T) {
+	for _, c := range []struct {
+		provider, model string
+		u               event.Usage
+		want            string // empty is unknown
+	}{
+		{"gemini", "gemini-2.5-pro", event.Usage{InputTokens: 1000, OutputTokens: 100}, "0.00225"},
+		{"gemini", "gemini-2.5-pro", event.Usage{InputTokens: 150_000, OutputTokens: 100, CacheReadTokens: 60_000}, "0.3915"},
+		{"gemini", "gemini-2.5-pro", event.Usage{CacheWriteTokens: 10}, "0.0000125"}, // as input
+		{"gemini", "gemini-2.5-pro", event.Usage{CacheWriteTokens: 10, CacheWrite1hTokens: 10}, ""},
+		{"anthropic", "claude-opus-4-5", event.Usage{CacheWriteTokens: 30, CacheWrite1hTokens: 10}, "0.000225"},
+		{"openrouter", "google/gemma-4-31b-it:free", event.Usage{InputTokens: 1000, OutputTokens: 1000}, "0"},
+		{"openrouter", "openrouter/auto", event.Usage{InputTokens: 1}, ""},
+		{"openrouter", "of tomorrow", event.Usage{InputTokens: 1}, ""},
+	} {
+		m, _ := config.Prices{}.Lookup(c.provider, c.model)
+		got, known := tariff(m).Cost(c.u)
+		if known != (c.want != "") || known && got.String() != c.want {
+			t.Errorf("%+v of %s/%s costs %s, %v; want %q", c.u, c.provider, c.model, got, known, c.want)
+		}
+	}
+}
