@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,14 +34,17 @@ func ask(ctx context.Context, w *world, o options) error {
 	if err != nil {
 		return w.refused(o, unopened(err))
 	}
-	return w.answer(ctx, t, p, content)
+	if doubt := t.choice().Doubt(); doubt != "" {
+		w.note("%s", doubt)
+	}
+	return w.answer(ctx, t, p, content, o.schema != "")
 }
 
 // answer sends content to the session and prints what comes.
-func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Content) error {
+func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Content, schema bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var last outcome
+	last := outcome{schema: schema}
 	watch := &watcher{printer: p, stop: cancel, outcome: &last}
 	defer t.client.Follow(t.agent, watch)()
 	defer t.client.Follow(t.agent, progress{w, w.flags.verbose})()
@@ -54,6 +58,9 @@ func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Co
 	}
 	last.session, last.model = t.shown(), t.choice().Model
 	last.err = broken(verdict(errors.Join(watch.failed, err), last.turn), last.text)
+	if last.err == nil && schema && !json.Valid([]byte(last.text)) {
+		last.err = &exit{code: codeIncomplete, err: errors.New("the model did not answer with JSON, as --json-schema asks")}
+	}
 	if last.err != nil {
 		last.words = w.words(w.account(ctx, t, last))
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -209,4 +210,34 @@ func readLine(in io.Reader, limit int) (string, error) {
 		line = append(line, b[0])
 	}
 	return "", usage("the line is longer than %d characters", limit)
+}
+
+// maxSchema is more than any schema that a model can follow.
+const maxSchema = 1 << 20
+
+// readSchema reads a JSON schema, from a file where it does not stand there
+// itself.
+func readSchema(arg string) (json.RawMessage, error) {
+	if arg == "" {
+		return nil, nil
+	}
+	text := []byte(arg)
+	if !strings.HasPrefix(strings.TrimSpace(arg), "{") {
+		f, err := os.Open(arg)
+		if err != nil {
+			return nil, usage("--json-schema: %v", bare(err))
+		}
+		defer f.Close()
+		if text, err = io.ReadAll(io.LimitReader(f, maxSchema+1)); err != nil {
+			return nil, usage("--json-schema: %s: %v", arg, bare(err))
+		}
+		if len(text) > maxSchema {
+			return nil, usage("--json-schema: %s is larger than 1 MB", arg)
+		}
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		return nil, usage("--json-schema is a JSON object or a file of one: %v", err)
+	}
+	return text, nil
 }

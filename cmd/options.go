@@ -21,6 +21,10 @@ type options struct {
 	model, system string
 	maxTokens     int
 	temperature   string
+	effort        string
+	maxTurns      int
+	fallback      string
+	schema        string // JSON, or a file of it
 	timeout       time.Duration
 
 	last      bool            // -c
@@ -57,6 +61,10 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
 	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")
+	f.StringVar(&o.effort, "effort", "", "how hard to think: `LEVEL` none, low, medium or high")
+	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` messages of the model in an answer with tools")
+	f.StringVar(&o.fallback, "fallback-model", "", "`MODEL` to ask where the first cannot answer")
+	f.StringVar(&o.schema, "json-schema", "", "one answer that follows this JSON schema: `JSON` or a file")
 	f.StringVar(&o.trace, "trace", "", "record what goes through the engine in this new `FILE`, for `agentx replay`")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
 }
@@ -68,7 +76,7 @@ func (o *options) finish(c *cobra.Command, args []string) error {
 	if o.pick {
 		o.resume = ""
 	}
-	if c.Flags().Changed("output-format") {
+	if c.Flags().Changed("output-format") || o.schema != "" {
 		o.print = true
 	}
 	switch {
@@ -84,6 +92,8 @@ func (o *options) finish(c *cobra.Command, args []string) error {
 		return usage("--no-save keeps nothing and -c or -r add to what is kept: give one of them, or --fork-session without --no-save")
 	case o.maxTokens < 0:
 		return usage("--max-tokens is a number of tokens, not %d", o.maxTokens)
+	case o.maxTurns < 0:
+		return usage("--max-turns is a number of messages, not %d", o.maxTurns)
 	case o.timeout < 0:
 		return usage("--timeout is a duration such as 90s, not %v", o.timeout)
 	}
@@ -124,6 +134,10 @@ func (o *options) settings() map[string]string {
 	put("model", o.model)
 	put("system", o.system)
 	put("temperature", o.temperature)
+	put("effort", o.effort)
+	if o.maxTurns > 0 {
+		put("max_turns", strconv.Itoa(o.maxTurns))
+	}
 	if o.maxTokens > 0 {
 		put("max_tokens", strconv.Itoa(o.maxTokens))
 	}

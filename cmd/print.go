@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"io"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ type result struct {
 	Subtype      string          `json:"subtype"`
 	IsError      bool            `json:"is_error"`
 	Result       string          `json:"result"`
+	Structured   json.RawMessage `json:"structured_output,omitempty"`
 	SessionID    event.SessionID `json:"session_id,omitempty"`
 	Model        string          `json:"model"`
 	NumTurns     int             `json:"num_turns"`
@@ -78,6 +80,7 @@ type outcome struct {
 	text    string // of the last message of the assistant
 	turn    event.TurnResponse
 	sent    bool // to the driver
+	schema  bool // the answer was to follow one
 	err     error
 	words   string // err for people
 }
@@ -88,6 +91,9 @@ func (o outcome) result() result {
 		NumTurns: o.turn.Messages, StopReason: string(o.turn.StopReason), DurationMs: o.turn.DurationMs,
 		TTFTMs: o.turn.TimeToFirstTokenMs, TotalCostUSD: o.turn.CostUSD,
 		Usage: resultUsageOf(o.turn.Usage),
+	}
+	if o.schema && json.Valid([]byte(o.text)) {
+		r.Structured = json.RawMessage(o.text)
 	}
 	if o.err != nil {
 		kind := errorType(o.err)

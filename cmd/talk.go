@@ -125,8 +125,11 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 		ContainerID: home, SessionID: past.ID, Title: o.title, Dir: absolute(w.dir), Recall: o.recall,
 		Config: runtime.AgentConfig{
 			Name: "agentx", Model: choice.Name(), SystemPrompt: t.system,
-			MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort,
+			MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort, Fallback: o.fallback,
 		},
+	}
+	if q.Config.Schema, err = readSchema(o.schema); err != nil {
+		return nil, err
 	}
 	if o.image != "" {
 		return t, t.thaw(ctx, q, from, o)

@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"encoding/json"
+
 	"agentx/engine"
 	"agentx/engine/event"
 )
@@ -238,6 +240,9 @@ type AgentConfig struct {
 	MaxTokens    int      `json:"maxTokens,omitempty"`
 	Temperature  *float64 `json:"temperature,omitempty"`
 	Effort       string   `json:"effort,omitempty"`
+
+	Fallback string          `json:"fallbackModel,omitempty"` // answers where Model cannot
+	Schema   json.RawMessage `json:"schema,omitempty"`        // that answers follow; JSON schema, an object
 }
 
 // AgentInfo is what there is to know about an agent.

@@ -1,0 +1,42 @@
+package cmd
+
+import (
+	"strings"
+
+	"agentx/config"
+	"agentx/engine"
+	"agentx/engine/event"
+)
+
+// fallback finds the model that answers where the first cannot; none where no
+// name is given.
+func (w *world) fallback(c config.Config, model string) (*config.Choice, error) {
+	if model == "" {
+		return nil, nil
+	}
+	choice, err := choose(c, model)
+	return &choice, err
+}
+
+// eitherPrice prices the answers of two models. What neither of them can have
+// given has no known price.
+func eitherPrice(c config.Config, choice config.Choice, other *config.Choice) engine.Pricer {
+	first := pricer(c, choice)
+	if other == nil {
+		return first
+	}
+	second := pricer(c, *other)
+	return func(model string, u event.Usage) (event.USD, bool) {
+		mine, theirs := strings.HasPrefix(model, choice.Model), strings.HasPrefix(model, other.Model)
+		if mine && theirs { // the name of one begins with that of the other
+			mine = len(choice.Model) > len(other.Model)
+		}
+		switch {
+		case mine:
+			return first(model, u)
+		case theirs:
+			return second(model, u)
+		}
+		return 0, false
+	}
+}
