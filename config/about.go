@@ -16,12 +16,15 @@ func (c Config) About(p Provider, model string) (ModelInfo, bool) {
 // Doubt says in a line that the provider's models are listed and this one is not among them, with the names nearest to it. It is "" of a
 // model that is known, and of a server whose models nobody has listed. It is no reason to refuse: new models appear every week.
 func (c Choice) Doubt() string {
-	if c.Known || !c.Provider.prices || c.Provider.open() {
+	if c.Known || !c.Provider.listed() {
 		return ""
 	}
 	hint := ""
 	if len(c.Near) > 0 {
 		hint = "; did you mean " + strings.Join(c.Near, " or ") + "?"
+	}
+	if len(c.Provider.Models) > 0 {
+		return fmt.Sprintf("%s is not among the models of %s that the configuration lists%s", clip(c.Model), c.Provider.Name, hint)
 	}
 	return fmt.Sprintf("%s is not among the models of %s that were known on %s%s", clip(c.Model), c.Provider.Name, Prices{}.Date(), hint)
 }
