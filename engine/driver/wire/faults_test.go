@@ -208,6 +208,13 @@ func TestRefusals(t *testing.T) {
 			{status(400, d.error("invalid_request_error", "no such field")), event.CodeInvalidRequest, `\(400\): no such field$`},
 			{status(400, d.error("invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum.")), event.CodeContextOverflow, `longer than the model`},
 			{status(401, d.error("authentication_error", "bad key "+secret+" of yours")), event.CodeAuthentication, `does not accept the key \(401\): bad key \[secret\] of yours`},
+			{status(400, d.error("invalid_request_error", "API key not valid. Please pass a valid API key.")), event.CodeAuthentication, `does not accept the key \(400\): API key not valid`},
+			{status(400, `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***yz. You can obtain an API key from https://console.x.ai."}`), event.CodeAuthentication, `does not accept the key \(400\): Incorrect API key`},
+			{status(400, d.error("invalid_request_error", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")), event.CodeContextOverflow, `longer than the model.*1200000`},
+			{status(404, `{"error":{"message":"No endpoints found that support image input","code":404}}`), event.CodeInvalidRequest, `refused the request \(404\): No endpoints`},
+			{status(429, googleQuota("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "50", "41s")), event.CodeQuota, `quota or credit`},
+			{status(429, googleQuota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "0", "41s")), event.CodeQuota, `quota or credit`},
+			{status(429, googleQuota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "15", "3600s")), event.CodeRateLimit, `asks to wait 1h: `},
 			{status(402, `{"error":"payment required"}`), event.CodeQuota, `quota or credit`},
 			{status(403, d.error("permission_error", "not you")), event.CodePermission, `not you`},
 			{status(404, "<html><h1>404</h1>"), event.CodeNotFound, `\(404\)$`},
@@ -262,6 +269,8 @@ func TestRetries(t *testing.T) {
 			{"after a date that is past", then(1, status(429, "", "Retry-After", soon.Add(-time.Hour).Format(http.TimeFormat)), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
 			{"after less than nothing", then(1, status(429, "", "Retry-After", "-5"), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
 			{"after nonsense", then(1, status(429, "", "Retry-After", "soon"), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
+			{"for a quota of a minute", then(1, status(429, googleQuota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", "15", "32.5s")), stream(d.whole())), 2, []time.Duration{32500 * time.Millisecond}, ""},
+			{"the longer of two words", then(1, status(429, googleQuota("GenerateContentInputTokensPerModelPerMinute", "250000", "3s"), "Retry-After", "9"), stream(d.whole())), 2, []time.Duration{9 * time.Second}, ""},
 			{"an error event before text", then(1, stream(d.start, d.broken), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
 			{"a closed connection", then(1, raw(""), stream(d.whole())), 2, []time.Duration{250 * time.Millisecond}, ""},
 		} {
@@ -294,6 +303,14 @@ func TestRetries(t *testing.T) {
 			})
 		}
 	})
+}
+
+// googleQuota is how Google says that a quota is used up, and when there is more.
+func googleQuota(id, value, delay string) string {
+	return fmt.Sprintf(`{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[`+
+		`{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"m","quotaId":%q,"quotaDimensions":{"model":"m"},"quotaValue":%q}]},`+
+		`{"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"Learn more","url":"https://ai.google.dev"}]},`+
+		`{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":%q}]}}`, id, value, delay)
 }
 
 // TestJitter spreads the waits: ten programs that failed together do not come
@@ -552,11 +569,11 @@ func TestEndless(t *testing.T) {
 				}
 			}
 		})
-		o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{Options: engine.Options{MaxTokens: 20_000}})
+		o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{Options: engine.Options{MaxTokens: 9_000}})
 		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "exceeded") {
 			t.Errorf("fault %+v", o.fault)
 		}
-		if n := len(o.text); n > 160_000 || n < 150_000 {
+		if n := len(o.text); n > 72_000 || n < 65_000 {
 			t.Errorf("%d bytes of text", n)
 		}
 	})

@@ -22,12 +22,19 @@ type Turn struct {
 // every call has a name to be known by and is answered exactly once, right
 // behind what the assistant said before it. Blank texts and error messages are
 // left out, and thoughts unless keep allows those of the model that had them.
+// So are images and files that a provider has refused: every later question
+// would fail for them again.
 func Turns(history iter.Seq[event.Message], keep func(model string) bool) []Turn {
 	t := turns{keep: keep, ids: Names{}}
 	t.gather(history)
+	n := -1
 	for m := range history {
+		n++
 		switch m := m.(type) {
 		case event.UserMessage:
+			if t.refused[n] {
+				m.Content = withoutMedia(m.Content)
+			}
 			t.user(m)
 		case event.AssistantMessage:
 			t.assistant(m)
@@ -43,6 +50,7 @@ type turns struct {
 
 	results map[string][]*event.ToolReturn // by message and call
 	strays  map[string][]*event.ToolReturn // by call, where the message is not known
+	refused map[int]bool                   // messages with something in them that a provider did not take
 }
 
 // gather finds the results: those of a message may stand before it.
@@ -54,10 +62,16 @@ func (t *turns) gather(history iter.Seq[event.Message]) {
 		}
 	}
 	t.results, t.strays = map[string][]*event.ToolReturn{}, map[string][]*event.ToolReturn{}
+	t.refused = refused(history)
+	n := -1
 	for m := range history {
+		n++
 		r, ok := m.(event.ToolResultMessage)
 		if !ok {
 			continue
+		}
+		if out := &r.ToolResult.Output; t.refused[n] && out.Kind == event.OutputContent {
+			out.Parts = withoutMedia(out.Parts)
 		}
 		if known[r.ParentID] {
 			key := r.ParentID + "\x00" + r.ToolCallID
