@@ -130,9 +130,10 @@ func part(p event.Part) (content, bool) {
 		return content{Type: "text", Text: p.Text}, true
 	case event.Thinking:
 		if data, ok := strings.CutPrefix(p.Signature, redacted); ok {
-			return content{Type: "redacted_thinking", Data: data}, true
+			return content{Type: "redacted_thinking", Data: data}, data != ""
 		}
-		return content{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, p.Signature != ""
+		foreign := strings.Contains(p.Signature, ":") // the mark of somebody else, through whom Claude was once asked
+		return content{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, p.Signature != "" && !foreign
 	case event.ToolCall:
 		return content{Type: "tool_use", ID: p.ID, Name: wire.ToolName(p.Name), Input: object(p.Input)}, true
 	case event.ToolReturn:

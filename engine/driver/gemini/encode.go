@@ -183,11 +183,12 @@ func said(parts []event.Part, strict bool) []piece {
 }
 
 // remember adds a thought, or the seal of the text before it. A thought without
-// a signature is worth nothing to the model.
+// a signature is worth nothing to the model, and one with the mark of somebody
+// else, through whom it was once asked, would be refused.
 func remember(all []piece, t event.Thinking) []piece {
 	signature, ofText := strings.CutPrefix(t.Signature, ofText)
 	switch last := len(all) - 1; {
-	case signature == "":
+	case signature == "", strings.Contains(signature, ":"):
 		return all
 	case !ofText:
 		return append(all, piece{Thought: true, Text: &t.Text, Signature: signature})

@@ -85,6 +85,9 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
 		Stream: true, Temperature: req.Options.Temperature, Effort: req.Options.Effort,
 	}
+	if d.strict() {
+		r.Messages = strictly(r.Messages)
+	}
 	if counted {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}

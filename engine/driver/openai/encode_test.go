@@ -2,11 +2,15 @@ package openai
 
 import (
 	"encoding/json"
+	"regexp"
+	"strings"
 	"testing"
 
 	"agentx/engine"
 	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
+
+	"pgregory.net/rapid"
 )
 
 func question(text string) event.Message { return event.UserMessage{ID: "u", Content: event.Say(text)} }
@@ -110,4 +114,95 @@ func TestThoughtsGoBack(t *testing.T) {
 			t.Errorf("%s: %s", base, body)
 		}
 	}
+}
+
+// TestAnyHistory makes requests of anything: what the API demands holds always.
+func TestAnyHistory(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		req := engine.Request{
+			Model: rapid.SampledFrom([]string{"m", "openai/gpt-5", "mistral-large-latest"}).Draw(t, "model"), System: rapid.SampledFrom([]string{"", " ", "a"}).Draw(t, "system"),
+			History: wiretest.History().Draw(t, "history"), Message: event.UserMessage{Content: event.Say("now")},
+		}
+		d := Driver{BaseURL: rapid.SampledFrom([]string{"", "https://api.deepseek.com", "https://resells.example/v1", "https://api.mistral.ai/v1"}).Draw(t, "base")}
+		body, err := encode(req, d, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		demand(t, body, d)
+	})
+}
+
+// demand checks what the API checks, on the bytes that it would be sent.
+func demand(t *rapid.T, body []byte, d Driver) {
+	var sent struct {
+		Messages []struct {
+			Role, Name string
+			Content    json.RawMessage
+			Thoughts   string            `json:"reasoning_content"`
+			Details    []json.RawMessage `json:"reasoning_details"`
+			ToolCallID string            `json:"tool_call_id"`
+			ToolCalls  []used            `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal(body, &sent); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	seen, before := map[string]bool{}, ""
+	var open []string
+	for i, m := range sent.Messages {
+		if len(open) > 0 && m.Role != "tool" {
+			t.Fatalf("message %d leaves %q open: %s", i, open, body)
+		}
+		switch m.Role {
+		case "system":
+			if i != 0 || blank(m.Content) {
+				t.Fatalf("message %d: %s", i, body)
+			}
+		case "user":
+			if before == "user" || before == "tool" && d.strict() || blank(m.Content) {
+				t.Fatalf("message %d: %s", i, body)
+			}
+		case "assistant":
+			if before == "assistant" || len(m.ToolCalls) == 0 && blank(m.Content) || m.Thoughts != "" && !d.remembers() {
+				t.Fatalf("message %d: %s", i, body)
+			}
+			for _, c := range m.ToolCalls {
+				if seen[c.ID] || !named.MatchString(c.ID) || d.strict() && len(c.ID) != 9 || c.Type != "function" || !named.MatchString(c.Function.Name) || !json.Valid([]byte(c.Function.Arguments)) {
+					t.Fatalf("message %d: call %+v", i, c)
+				}
+				seen[c.ID], open = true, append(open, c.ID)
+			}
+		case "tool":
+			if len(open) == 0 || m.ToolCallID != open[0] {
+				t.Fatalf("message %d answers %q, open are %q: %s", i, m.ToolCallID, open, body)
+			}
+			open = open[1:]
+		default:
+			t.Fatalf("message %d is of the %q", i, m.Role)
+		}
+		before = m.Role
+	}
+	if before != "user" {
+		t.Fatalf("the last message is of the %s", before)
+	}
+}
+
+var named = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// blank reports whether a content says nothing.
+func blank(content json.RawMessage) bool {
+	var s string
+	if json.Unmarshal(content, &s) == nil {
+		return strings.TrimSpace(s) == ""
+	}
+	var pieces []piece
+	if json.Unmarshal(content, &pieces) != nil || len(pieces) == 0 {
+		return true
+	}
+	for _, p := range pieces {
+		if p.Type == "text" && strings.TrimSpace(p.Text) == "" || p.Type == "image_url" && p.Image.URL == "" || p.Type == "file" && p.File.Data == "" {
+			return true
+		}
+	}
+	return false
 }

@@ -70,6 +70,11 @@ func (d Driver) remembers() bool {
 	return d.Thoughts || strings.HasSuffix(host, ".deepseek.com") || strings.HasSuffix(host, ".moonshot.ai") || strings.HasSuffix(host, ".moonshot.cn")
 }
 
+// strict reports whether the server is Mistral's, which has rules of its own.
+func (d Driver) strict() bool {
+	return strings.EqualFold(d.Provider, "mistral") || strings.HasSuffix("."+strings.ToLower(d.host()), ".mistral.ai")
+}
+
 // Receive asks for one message and yields it as it comes. Some servers that
 // offer this API refuse what they do not know of it: they are asked again
 // without a count of tokens, and without effort.

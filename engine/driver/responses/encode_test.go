@@ -180,34 +180,10 @@ func TestPromises(t *testing.T) {
 
 // TestAnyHistory makes requests of anything: what the API demands holds always.
 func TestAnyHistory(t *testing.T) {
-	texts := rapid.SampledFrom([]string{"", " ", "a", "b\n", "\xff", "\x00"})
-	ids := rapid.SampledFrom([]string{"", "a", "b", "ü/1", "a_2", strings.Repeat("long", 30)})
-	part := rapid.Custom(func(t *rapid.T) event.Part {
-		switch rapid.IntRange(0, 3).Draw(t, "part") {
-		case 0:
-			return event.Text{Text: texts.Draw(t, "text")}
-		case 1:
-			return event.Thinking{Text: texts.Draw(t, "thought"), Signature: rapid.SampledFrom([]string{"", "claude's", sealedHere("x"), sealedHere(""), Driver{}.seal() + "elsewhere"}).Draw(t, "signature")}
-		}
-		return calls(ids.Draw(t, "id"), ids.Draw(t, "name"), rapid.SampledFrom([]string{"", "{}", "[1]", `{"a"`, "null"}).Draw(t, "input"))
-	})
-	output := rapid.Custom(func(t *rapid.T) event.Output {
-		return rapid.SampledFrom([]event.Output{{Text: texts.Draw(t, "output")}, {Kind: event.OutputDenied}, {Kind: event.OutputError, Text: "no"},
-			{Kind: event.OutputJSON, JSON: json.RawMessage(`[1]`)}, {Kind: event.OutputContent},
-			{Kind: event.OutputContent, Parts: event.Parts{event.Text{Text: texts.Draw(t, "beside")}, event.Image{URL: "https://x/y.png"}}}}).Draw(t, "kind")
-	})
-	message := rapid.Custom(func(t *rapid.T) event.Message {
-		switch rapid.IntRange(0, 3).Draw(t, "message") {
-		case 0:
-			return event.UserMessage{Content: event.Content{event.Text{Text: texts.Draw(t, "said")}, event.File{MediaType: "application/pdf", Data: []byte("%PDF")}}}
-		case 1:
-			return result(ids.Draw(t, "result"), output.Draw(t, "output"))
-		}
-		return says(rapid.SampledFrom([]event.StopReason{event.ToolUse, event.EndTurn, event.StopError}).Draw(t, "stop"), rapid.SliceOfN(part, 0, 5).Draw(t, "parts")...)
-	})
 	rapid.Check(t, func(t *rapid.T) {
 		req := engine.Request{
-			Model: rapid.SampledFrom([]string{"gpt-5", "gpt-4o", "m"}).Draw(t, "model"), History: rapid.SliceOfN(message, 0, 8).Draw(t, "history"),
+			Model:   rapid.SampledFrom([]string{"gpt-5", "gpt-4o", "m"}).Draw(t, "model"),
+			History: wiretest.History(sealedHere("x"), sealedHere(""), Driver{}.seal()+"elsewhere").Draw(t, "history"),
 			Message: event.UserMessage{Content: event.Say("now")}, Options: engine.Options{Effort: rapid.SampledFrom([]string{"", "low"}).Draw(t, "effort")},
 		}
 		body, err := encode(req, Driver{BaseURL: here}, true)
