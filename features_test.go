@@ -45,7 +45,7 @@ func TestFeatures(t *testing.T) {
 		for _, name := range r.tests {
 			shown[name] = append(shown[name], r.number)
 			if s, ok := told[name]; !ok {
-				t.Errorf("F%d is shown by %s, which does not exist", r.number, name)
+				t.Errorf("F%d is shown by %s, which does not exist: name another in docs/features.md", r.number, name)
 			} else if !slices.Contains(s.features, r.number) {
 				t.Errorf("%s: %s is named by F%d: let its comment end with %s", s.at, name, r.number, list(append(s.features, r.number)))
 			}

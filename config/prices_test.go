@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// The prices of some models, looked up by hand, are those of the table (F46).
 func TestPricesByHand(t *testing.T) {
 	// From the providers' own price pages; a table that disagrees with them is not to be shipped.
 	for _, want := range []struct {
@@ -86,8 +87,7 @@ func TestDatedNames(t *testing.T) {
 	}
 }
 
-// A cost is what the table says, also above a threshold and for a cache; where
-// a price is not known, or no number holds it, there is none (F46).
+// What the table leaves open is unknown, or follows from what it says.
 func TestPricesThatTheTableDoesNotSay(t *testing.T) {
 	opus, _ := Prices{}.Lookup("anthropic", "claude-opus-4-5")
 	if opus.CacheWrite1h.PerMillion() != 10 || opus.CacheWrite.PerMillion() != 6.25 {

@@ -47,7 +47,7 @@ func TestWhatAUsageCosts(t *testing.T) {
 }
 
 // However tokens are counted in pieces, each request has the price of all of
-// its tokens, and the turn that of its requests, to the last digit.
+// its tokens, and the turn that of its requests, to the last digit (F46).
 func TestATurnCostsWhatItsRequestsCost(t *testing.T) {
 	tariff := engine.Tariff{
 		Price: engine.Price{Input: 1_234_567, Output: 7_654_321, CacheRead: 12_345, CacheWrite: 1_500_001, CacheWrite1h: 2_469_134},
