@@ -304,6 +304,10 @@ type progress struct {
 func (p progress) Present(_ context.Context, _ event.AgentID, e event.Event) error {
 	switch d := e.Data.(type) {
 	case event.Retrying:
+		if d.DelayMs == 0 {
+			p.w.note("%s", d.Reason)
+			break
+		}
 		p.w.note("%s; trying again in %s (%d of %d)", d.Reason, (time.Duration(d.DelayMs) * time.Millisecond).Round(100*time.Millisecond), d.Attempt, d.MaxAttempts)
 	case event.SystemError:
 		p.w.warn("%s: %s", d.Message, d.Details)

@@ -104,10 +104,16 @@ var hostile = []string{
 	"\u009b2J", "\u009d0;title\u009c", "\u0090q\u009c", "\a", "\b\b\b", "\r\x1b[A", "\x1b]8;;http://evil.example\x1b\\", "\u202e", "\x00", "\x1b[6n",
 }
 
-// provider is a server of Chat Completions. The model's name says what happens.
+// provider is a server of Chat Completions, and of lists of models. The model's
+// name says what happens.
 func provider(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet || strings.HasSuffix(r.URL.Path, "/api/show") {
+		catalogue(w, r)
+		return
+	}
 	var req struct {
 		Model    string
+		Format   json.RawMessage `json:"response_format"`
 		Messages []struct {
 			Role    string
 			Content any
@@ -168,6 +174,12 @@ func provider(w http.ResponseWriter, r *http.Request) {
 		for n := range 3000 {
 			say(fmt.Sprintf("line %d of 3000\n\n", n+1))
 		}
+	case "object":
+		if req.Format == nil {
+			say("nobody asked for an object")
+			break
+		}
+		say(`{"city":"Oslo"}`)
 	case "history":
 		for _, m := range req.Messages {
 			say(fmt.Sprintf("%s: %v\n", m.Role, m.Content))

@@ -30,7 +30,13 @@ type thinking struct {
 }
 
 type output struct {
-	Effort string `json:"effort"`
+	Effort string  `json:"effort,omitempty"`
+	Format *format `json:"format,omitempty"`
+}
+
+type format struct {
+	Type   string          `json:"type"` // json_schema
+	Schema json.RawMessage `json:"schema"`
 }
 
 type tool struct {
@@ -88,8 +94,20 @@ func encode(req engine.Request, maxTokens int) ([]byte, error) {
 		r.System = []content{{Type: "text", Text: req.System}}
 	}
 	r.think(req, maxTokens)
+	r.follow(req.Options.Schema)
 	r.cache()
 	return event.Marshal(r)
+}
+
+// follow asks for an answer that follows a schema.
+func (r *request) follow(schema json.RawMessage) {
+	if len(schema) == 0 {
+		return
+	}
+	if r.OutputConfig == nil {
+		r.OutputConfig = &output{}
+	}
+	r.OutputConfig.Format = &format{"json_schema", schema}
 }
 
 // sameMaker reports whether the thoughts of model had mean anything to model
@@ -226,7 +244,7 @@ func (r *request) think(req engine.Request, longest int) {
 	case r.mustGoOn():
 		return
 	case adaptive(req.Model):
-		r.Thinking, r.OutputConfig = &thinking{Type: "adaptive"}, &output{req.Options.Effort}
+		r.Thinking, r.OutputConfig = &thinking{Type: "adaptive"}, &output{Effort: req.Options.Effort}
 	default:
 		budget := map[string]int{"low": 2048, "medium": 8192, "high": 16384}[req.Options.Effort]
 		if asked > 0 {

@@ -31,6 +31,7 @@ func TestRequests(t *testing.T) {
 	warm := 0.5
 	for name, req := range map[string]engine.Request{
 		"first": {Model: "claude-sonnet-4-5", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b> & more")}, Options: engine.Options{Temperature: &warm}},
+		"a schema": {Model: "claude-opus-4-6", Message: event.UserMessage{Content: event.Say("Which city?")}, Options: engine.Options{Effort: "low", Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
 		"tools in one message": { // the result comes in the middle of it
 			Model: "claude-opus-4-6", Options: engine.Options{Effort: "low", MaxTokens: 1000},
 			Tools: []engine.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "write"}},

@@ -22,6 +22,17 @@ type request struct {
 	MaxCompletion int            `json:"max_completion_tokens,omitempty"`
 	Temperature   *float64       `json:"temperature,omitempty"`
 	Effort        string         `json:"reasoning_effort,omitempty"`
+	Format        *format        `json:"response_format,omitempty"`
+}
+
+type format struct {
+	Type   string     `json:"type"` // json_schema
+	Schema jsonSchema `json:"json_schema"`
+}
+
+type jsonSchema struct {
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"`
 }
 
 type streamOptions struct {
@@ -84,6 +95,9 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 	r := request{
 		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
 		Stream: true, Temperature: req.Options.Temperature, Effort: req.Options.Effort,
+	}
+	if len(req.Options.Schema) > 0 {
+		r.Format = &format{"json_schema", jsonSchema{"answer", req.Options.Schema}}
 	}
 	if d.strict() {
 		r.Messages = strictly(r.Messages)

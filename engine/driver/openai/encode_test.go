@@ -32,6 +32,7 @@ func TestRequests(t *testing.T) {
 	cold := 0.0
 	for name, req := range map[string]engine.Request{
 		"first": {Model: "m", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b>")}, Options: engine.Options{Temperature: &cold, MaxTokens: 9, Effort: "low"}},
+		"a schema": {Model: "claude-opus-4-6", Message: event.UserMessage{Content: event.Say("Which city?")}, Options: engine.Options{Effort: "low", Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
 		"tools in one message": {
 			Model: "m", Tools: []engine.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "write"}},
 			History: []event.Message{question("read it"), result("a", event.Output{Text: "the text"}),
