@@ -24,6 +24,9 @@ func doctorCommand(w *world) *cobra.Command {
 
 With --online the provider that is named is tried, else the one of the default model and every one with a key: each is asked for its list of models, which costs nothing. The exit code says then whether the chosen one works.`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := w.tryable(args, online); err != nil {
+				return err
+			}
 			findings, verdict := w.examine(c.Context(), online, args)
 			if c.Context().Err() != nil {
 				return context.Cause(c.Context())
@@ -43,11 +46,28 @@ With --online the provider that is named is tried, else the one of the default m
 	return c
 }
 
+// tryable checks that what is named can be tried. A configuration that cannot be
+// read is told of later.
+func (w *world) tryable(named []string, online bool) error {
+	if len(named) == 0 {
+		return nil
+	}
+	if !online {
+		return usage("only --online tries a provider: agentx doctor --online %s", named[0])
+	}
+	c, err := w.config()
+	if err != nil {
+		return nil
+	}
+	_, err = trial(c, named)
+	return err
+}
+
 // worst is what the exit code is to say: why the chosen model cannot be used,
 // else the first thing that is wrong.
 func worst(findings []finding, verdict error) error {
 	if verdict != nil {
-		return &exit{code: codeOf(verdict), err: verdict, quiet: isFound(verdict)}
+		return &exit{code: unheard(verdict), err: verdict, quiet: isFound(verdict)}
 	}
 	for _, f := range findings {
 		if f.Status == wrong {

@@ -145,7 +145,7 @@ func (w *world) liveModels(ctx context.Context, c config.Config, only string, kn
 		w.note("no server of these answers on this machine: %s", strings.Join(absent, ", "))
 	}
 	if failed != nil && len(answered) == 0 {
-		return nil, &exit{code: codeOf(failed), err: failed, quiet: true}
+		return nil, &exit{code: unheard(failed), err: failed, quiet: true}
 	}
 	for _, m := range known {
 		if !answered[m.Provider] {
@@ -241,6 +241,12 @@ func (w *world) clean(s string, columns int) string {
 	return text.Truncate(text.Line(s), columns)
 }
 
+// find is where a model is among those that are offered, by its name or by the
+// one that an omitted tag stands for, or -1.
+func (o offer) find(model string) int {
+	return slices.IndexFunc(o.models, func(m offered) bool { return m.id == model || m.id == model+":latest" })
+}
+
 // failure is why a provider does not say what it has, and what to do about it.
 func (w *world) failure(c config.Config, p config.Provider, err error) string {
 	words := w.words(err)
@@ -251,6 +257,15 @@ func (w *world) failure(c config.Config, p config.Provider, err error) string {
 		words += "; " + todo
 	}
 	return words
+}
+
+// unheard is the exit code of a provider that was asked for its models: there is
+// no answer that could be incomplete.
+func unheard(err error) int {
+	if code := codeOf(err); code != codeIncomplete {
+		return code
+	}
+	return codeProvider
 }
 
 // cure is what to do about a provider that cannot be asked.

@@ -402,9 +402,9 @@ func (w *world) offeredModel(ctx context.Context, c config.Config, choice config
 		return known, nil, context.Cause(ctx)
 	}
 	if o.err != nil {
-		return known, nil, &exit{code: codeOf(o.err), err: errors.New(w.failure(c, o.provider, o.err))}
+		return known, nil, &exit{code: unheard(o.err), err: errors.New(w.failure(c, o.provider, o.err))}
 	}
-	i := slices.IndexFunc(o.models, func(m offered) bool { return m.id == choice.Model || m.id == choice.Model+":latest" })
+	i := o.find(choice.Model)
 	if i < 0 {
 		return known, new(false), nil
 	}

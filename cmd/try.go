@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -126,7 +126,8 @@ func (w *world) tryProviders(ctx context.Context, c config.Config, named []strin
 }
 
 // trial is the model to try: the default one of the provider that is named, or
-// the one that is named itself, else that which would answer.
+// the one that is named with its provider or by an alias, else that which would
+// answer.
 func trial(c config.Config, named []string) (config.Choice, error) {
 	if len(named) == 0 {
 		choice, err := c.Resolve("")
@@ -135,10 +136,16 @@ func trial(c config.Config, named []string) (config.Choice, error) {
 		}
 		return choice, nil
 	}
-	if p, ok := c.Providers[named[0]]; ok && p.Default == "" {
+	name := named[0]
+	provider, _, _ := strings.Cut(name, "/")
+	_, alias := c.Aliases[name]
+	switch p, ok := c.Providers[provider]; {
+	case !ok && !alias && provider != string(config.Guide):
+		return config.Choice{}, noProvider(c, provider)
+	case name == provider && ok && p.Default == "":
 		return config.Choice{Provider: p}, nil // its list of models can be asked for
 	}
-	return choose(c, named[0])
+	return choose(c, name)
 }
 
 // withAvailable are chosen and, of the other providers that could answer, their
@@ -189,16 +196,10 @@ func (w *world) tryList(ctx context.Context, c config.Config, choice config.Choi
 		return "", err
 	}
 	said := fmt.Sprintf("%d models", len(o.models))
-	if choice.Model != "" && !o.has(choice.Model) {
+	if choice.Model != "" && o.find(choice.Model) < 0 {
 		said += fmt.Sprintf("; %s is not in its list, which need not mean that it does not know it", choice.Model)
 	}
 	return said, nil
-}
-
-// has says that a model is offered, by this name or by the one that an omitted
-// tag stands for.
-func (o offer) has(model string) bool {
-	return slices.ContainsFunc(o.models, func(m offered) bool { return m.id == model || m.id == model+":latest" })
 }
 
 // listless says that a server answers, but has no list of its models.
