@@ -71,7 +71,7 @@ func (w *world) load() (config.Config, error) {
 
 // store opens the database to write to it.
 func (w *world) store(ctx context.Context) (*store.DB, error) {
-	return w.openStore(ctx, store.Options{Now: w.now})
+	return w.openStore(ctx, store.Options{Now: w.now, Price: w.pricerOf})
 }
 
 // reader opens the database for somebody who only reads. Where nothing can be

@@ -12,7 +12,7 @@ import (
 
 // A Problem is something about the database that should not be.
 type Problem struct {
-	What   string // integrity, reference, invariant, index, image or mode
+	What   string // integrity, reference, invariant, index, ledger, image or mode
 	Detail string
 }
 
@@ -67,6 +67,20 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			FROM words_docsize
 			WHERE id > 0 AND id NOT IN (SELECT n FROM events) OR id < 0 AND -id NOT IN (SELECT n FROM sessions)
 			LIMIT 100`},
+		{"ledger", `
+			SELECT format('on %s the usage of %s is not what the ledger has', day, model)
+			FROM (
+				SELECT * FROM usage
+				UNION ALL
+				SELECT coalesce(strftime('%Y-%m-%d', at / 1000, 'unixepoch'), ''), model, -sum(requests),
+					-sum(input), -sum(output), -sum(cache_read), -sum(cache_write), -sum(cache_write_1h), -sum(reasoning),
+					-coalesce(sum(cost), 0), -sum(iif(cost IS NULL, requests, 0))
+				FROM ledger
+				GROUP BY 1, 2)
+			GROUP BY day, model
+			HAVING sum(requests) <> 0 OR sum(input) <> 0 OR sum(output) <> 0 OR sum(cache_read) <> 0 OR sum(cache_write) <> 0
+				OR sum(cache_write_1h) <> 0 OR sum(reasoning) <> 0 OR sum(cost) <> 0 OR sum(unpriced) <> 0
+			LIMIT 100`},
 		{"image", `
 			SELECT format('message %d belongs to no image', n)
 			FROM nodes
@@ -78,7 +92,7 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			WHERE n NOT IN (SELECT system FROM images) AND n NOT IN (SELECT blob FROM files WHERE blob IS NOT NULL)
 			LIMIT 100`},
 	} {
-		if look.what == "image" && db.schema < imageSchema {
+		if look.what == "image" && db.schema < imageSchema || look.what == "ledger" && db.schema < ledgerSchema {
 			continue
 		}
 		found, err := ask(ctx, conn, look.query)
@@ -166,8 +180,8 @@ func proveBlobs(ctx context.Context, conn querier) ([]Problem, error) {
 	return all, rows.Err()
 }
 
-func ask(ctx context.Context, conn querier, query string) ([]string, error) {
-	rows, err := conn.QueryContext(ctx, query)
+func ask(ctx context.Context, conn querier, query string, args ...any) ([]string, error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,11 @@ func (db *DB) ForkBefore(ctx context.Context, from, to event.SessionID, message 
 				return err
 			}
 		}
-		return closeOpen(ctx, tx, to, engine.StepWith(db.options.Price))
+		step, err := db.step(ctx, tx, from)
+		if err != nil {
+			return err
+		}
+		return closeOpen(ctx, tx, to, step)
 	})
 }
 

@@ -99,7 +99,7 @@ func TestAThawedSessionIsASession(t *testing.T) {
 	begin(t, db, "s")
 	tell(t, db, "s", "u1", "one apple", hello("m1", "<first>")...)
 	tell(t, db, "s", "u2", "two pears", hello("m2", "second & last")...)
-	spent, _ := db.Stats(ctx, time.Time{})
+	spent, _ := db.Stats(ctx, time.Time{}, ByModel)
 	im := freeze(t, db, "s", engine.Image{Model: "m/2"})
 	thaw(t, db, im.ID, "new")
 	for _, word := range []string{"apple", "first", "pears", "second"} {
@@ -127,7 +127,7 @@ func TestAThawedSessionIsASession(t *testing.T) {
 	if again := freeze(t, db, "all", engine.Image{}); again.ID != im.ID || again.Created != im.Created {
 		t.Errorf("frozen as it was thawed it is %s, want %s", again.ID, im.ID)
 	}
-	now, _ := db.Stats(ctx, time.Time{})
+	now, _ := db.Stats(ctx, time.Time{}, ByModel)
 	if len(now) != 1 || now[0] != spent[0] {
 		t.Errorf("Stats() = %+v, want %+v: nothing was said", now, spent)
 	}

@@ -66,6 +66,7 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 	}
 	g := growthOf(e.Data)
 	var key, head int64
+	var model string
 	var untitled bool
 	err = tx.QueryRowContext(ctx, `
 		UPDATE sessions
@@ -76,12 +77,12 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 			interrupted = coalesce(?5, interrupted),
 			input = input + ?6, output = output + ?7,
 			cache_read = cache_read + ?8, cache_write = cache_write + ?9, reasoning = reasoning + ?10,
-			cost = cost + ?11, unpriced = unpriced + ?12
+			cost = cost + ?11, unpriced = unpriced + ?12, cache_write_1h = cache_write_1h + ?14
 		WHERE id = ?1
-		RETURNING n, head, title = ''`,
+		RETURNING n, head, model, title = ''`,
 		string(session), e.At.UnixMilli(), g.messages, g.turn, g.interrupted,
 		g.usage.InputTokens, g.usage.OutputTokens, g.usage.CacheReadTokens, g.usage.CacheWriteTokens, g.usage.ReasoningTokens,
-		int64(g.cost), g.unpriced, g.ended).Scan(&key, &head, &untitled)
+		int64(g.cost), g.unpriced, g.ended, g.usage.CacheWrite1hTokens).Scan(&key, &head, &model, &untitled)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("session %q: %w", session, ErrNotFound)
 	}
@@ -107,7 +108,7 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 		if err := indexAsked(ctx, tx, key, d.MessageID); err != nil || !counts {
 			return err
 		}
-		return count(ctx, tx, e.At, d)
+		return book(ctx, tx, session, model, e.At, d)
 	}
 	return nil
 }

@@ -86,7 +86,11 @@ func (db *DB) mend(ctx context.Context, session event.SessionID) error {
 			stream = nil
 		}
 		err = db.write(ctx, "mend", func(ctx context.Context, tx *sql.Tx) error {
-			return mend(ctx, tx, session, head.Head, stream, engine.StepWith(db.options.Price), true)
+			step, err := db.step(ctx, tx, session)
+			if err != nil {
+				return err
+			}
+			return mend(ctx, tx, session, head.Head, stream, step, true)
 		})
 		if err != nil {
 			return err

@@ -23,8 +23,11 @@ func scripts(from fs.FS) []string {
 	return names
 }
 
-// imageSchema is the version of the schema that first had images.
-const imageSchema = 2
+// The versions of the schema that first had images, and a ledger.
+const (
+	imageSchema  = 2
+	ledgerSchema = 3
+)
 
 func latest() int { return len(scripts(migrations)) }
 

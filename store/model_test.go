@@ -27,7 +27,7 @@ type model struct {
 	updated map[event.SessionID]int64
 	drafts  map[event.SessionID]string
 	images  map[event.ImageID][]event.Event
-	turns   int
+	spent   event.Usage
 }
 
 // Random operations, with closing and opening among them, do to the database
@@ -45,7 +45,7 @@ func TestAnyOrderOfOperations(t *testing.T) {
 		defer os.RemoveAll(dir)
 		r := &trial{T: rt, path: filepath.Join(dir, "a.db"), model: model{
 			map[event.SessionID][]event.Event{}, map[event.SessionID]string{}, map[event.SessionID]int64{}, map[event.SessionID]string{},
-			map[event.ImageID][]event.Event{}, 0,
+			map[event.ImageID][]event.Event{}, event.Usage{},
 		}}
 		r.reopen()
 		defer func() { r.db.Close() }()
@@ -120,7 +120,7 @@ func (r *trial) turn(t *rapid.T) {
 		{Data: event.UserMessage{ID: message, Content: event.Say(text)}},
 		{Data: event.TurnRequest{TurnID: "turn_" + message, MessageID: message, Content: event.Say(text), Timestamp: event.Millis(n)}},
 		{Data: event.AssistantMessage{ID: "a" + message, Content: event.Parts{event.Text{Text: "about " + text}}}},
-		{Data: event.TurnResponse{TurnID: "turn_" + message, MessageID: message, Model: "x"}},
+		{Data: event.TurnResponse{TurnID: "turn_" + message, MessageID: message, Model: "x", Usage: event.Usage{OutputTokens: n}}},
 	}
 	p := r.db.Presenter(id)
 	_, there := r.model.logs[id]
@@ -138,7 +138,7 @@ func (r *trial) turn(t *rapid.T) {
 	r.model.logs[id] = append(slices.Clip(r.model.logs[id]), events...)
 	r.model.titles[id] = cmp.Or(r.model.titles[id], text)
 	r.model.updated[id] = n
-	r.model.turns++
+	r.model.spent.OutputTokens += n
 }
 
 func (r *trial) fork(t *rapid.T) {
@@ -281,13 +281,15 @@ func (r *trial) compare(t *rapid.T) {
 	if all, err := r.db.Images(ctx); err != nil || len(all) != len(r.model.images) {
 		t.Fatalf("Images() = %d, %v; want %d", len(all), err, len(r.model.images))
 	}
-	stats, err := r.db.Stats(ctx, time.Time{})
-	turns := 0
-	for _, s := range stats {
-		turns += s.Turns
-	}
-	if err != nil || turns != r.model.turns {
-		t.Fatalf("Stats() = %d turns, %v; want %d", turns, err, r.model.turns)
+	for _, by := range []By{ByDay, ByModel, BySession} {
+		stats, err := r.db.Stats(ctx, time.Time{}, by)
+		var spent event.Usage
+		for _, s := range stats {
+			spent = spent.Add(s.Usage)
+		}
+		if err != nil || spent != r.model.spent {
+			t.Fatalf("Stats(%s) = %+v, %v; want %+v", by, spent, err, r.model.spent)
+		}
 	}
 }
 

@@ -17,15 +17,19 @@ type Session = engine.Session
 
 const sessionColumns = `
 	s.id, s.title, s.model, s.dir, s.parent, s.created, s.updated, s.messages, s.turn <> '', s.interrupted,
-	s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.cost, s.unpriced, s.image`
+	s.input, s.output, s.cache_read, s.cache_write, s.reasoning, s.cost, s.unpriced, s.cache_write_1h, s.image`
 
 // columns are the sessionColumns of this schema: a file that is only read may
 // be of an older one.
 func (db *DB) columns() string {
+	columns := sessionColumns
 	if db.schema < imageSchema {
-		return strings.Replace(sessionColumns, "s.image", "''", 1)
+		columns = strings.Replace(columns, "s.image", "''", 1)
 	}
-	return sessionColumns
+	if db.schema < ledgerSchema {
+		columns = strings.Replace(columns, "s.cache_write_1h", "0", 1)
+	}
+	return columns
 }
 
 func scanSession(scan func(...any) error, more ...any) (Session, error) {
@@ -34,7 +38,7 @@ func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	var unpriced int
 	err := scan(append([]any{&s.ID, &s.Title, &s.Model, &s.Dir, &s.ParentID, &created, &updated, &s.Messages, &s.Open, &s.Interrupted,
 		&s.Usage.InputTokens, &s.Usage.OutputTokens, &s.Usage.CacheReadTokens, &s.Usage.CacheWriteTokens, &s.Usage.ReasoningTokens,
-		&cost, &unpriced, &s.Image}, more...)...)
+		&cost, &unpriced, &s.Usage.CacheWrite1hTokens, &s.Image}, more...)...)
 	s.Created, s.Updated = event.Millis(created).Time(), event.Millis(updated).Time()
 	if unpriced == 0 {
 		s.Cost = new(event.USD(cost))

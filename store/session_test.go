@@ -92,8 +92,8 @@ func TestDeletingLeavesNothingButTheBill(t *testing.T) {
 			t.Errorf("Search(%s) = %d hits, %v; want %d", query, len(hits), err, want)
 		}
 	}
-	stats, err := db.Stats(t.Context(), time.Time{})
-	if err != nil || len(stats) != 1 || stats[0].Turns != 2 || stats[0].Usage.OutputTokens != 10 || stats[0].Unpriced != 2 {
+	stats, err := db.Stats(t.Context(), time.Time{}, ByDay)
+	if err != nil || len(stats) != 1 || stats[0].Requests != 2 || stats[0].Usage.OutputTokens != 10 || stats[0].Unpriced != 2 {
 		t.Errorf("Stats() = %+v, %v", stats, err)
 	}
 	if problems, err := db.Check(t.Context()); len(problems) > 0 || err != nil {
@@ -131,8 +131,8 @@ func TestAForkGoesItsOwnWay(t *testing.T) {
 	if err != nil || s.ParentID != "s" || s.Messages != 4 || s.Usage.OutputTokens != 10 {
 		t.Errorf("Session(half) = %+v, %v", s, err)
 	}
-	if stats, _ := db.Stats(t.Context(), time.Time{}); len(stats) != 1 || stats[0].Turns != 3 {
-		t.Errorf("Stats() = %+v, want three turns: a fork repeats, it does not spend", stats)
+	if stats, _ := db.Stats(t.Context(), time.Time{}, ByDay); len(stats) != 1 || stats[0].Requests != 3 {
+		t.Errorf("Stats() = %+v, want three requests: a fork repeats, it does not spend", stats)
 	}
 	if hits, _ := db.Search(t.Context(), "second", 0); len(hits) != 2 {
 		t.Errorf("Search() = %d hits, want the session and its fork", len(hits))

@@ -34,10 +34,10 @@ import (
 
 // Options say how a database is opened. The zero value is for everyday.
 type Options struct {
-	Now      func() time.Time // nil is time.Now
-	Price    engine.Pricer    // prices the turns that a crash left open; nil knows no price
-	ReadOnly bool             // write nothing, mend nothing; see [Open]
-	Network  bool             // open on a network file system all the same, alone and slower
+	Now      func() time.Time                 // nil is time.Now
+	Price    func(model string) engine.Pricer // prices the turns that a crash left open, by the model of their session; nil knows no price
+	ReadOnly bool                             // write nothing, mend nothing; see [Open]
+	Network  bool                             // open on a network file system all the same, alone and slower
 }
 
 // A DB is a file of sessions. All its methods may be called at once. Those that
@@ -120,6 +120,18 @@ func (db *DB) closeSQL() error {
 		errs = append(errs, db.w.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// step is the engine's transition with the prices of a session.
+func (db *DB) step(ctx context.Context, q querier, session event.SessionID) (engine.Processor, error) {
+	if db.options.Price == nil {
+		return engine.Step, nil
+	}
+	models, err := ask(ctx, q, `SELECT model FROM sessions WHERE id = ?`, string(session))
+	if err != nil || len(models) == 0 {
+		return engine.Step, err
+	}
+	return engine.StepWith(db.options.Price(models[0])), nil
 }
 
 func (db *DB) now() time.Time {

@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentx/engine"
 	"agentx/engine/event"
@@ -42,7 +44,7 @@ func first(t testing.TB) string {
 // one, can be frozen and thawed, and its copy is as it was.
 func TestADatabaseOfTheFirstVersionKeepsEverything(t *testing.T) {
 	path, ctx := first(t), t.Context()
-	tables := []string{"sessions", "events", "usage", "drafts", "queue", "prompts", "states"}
+	tables := []string{"sessions", "events", "drafts", "queue", "prompts", "states"}
 	ro, err := Open(ctx, path, Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func TestADatabaseOfTheFirstVersionKeepsEverything(t *testing.T) {
 		columns[table] = strings.ReplaceAll(names[0], "state", "hex(state)")
 	}
 	rows := func(db *DB, table string) string { // but for those of the writer that died, which is mended
-		where := map[string]string{"sessions": ` WHERE id <> 'torn'`, "events": ` WHERE session <> 'torn'`, "usage": ` WHERE model <> ''`}[table]
+		where := map[string]string{"sessions": ` WHERE id <> 'torn'`, "events": ` WHERE session <> 'torn'`}[table]
 		all, err := ask(ctx, db.r, `SELECT json_array(`+columns[table]+`) FROM `+table+where+` ORDER BY 1`)
 		if err != nil || len(all) == 0 {
 			t.Fatalf("%s: %d rows, %v", table, len(all), err)
@@ -79,6 +81,13 @@ func TestADatabaseOfTheFirstVersionKeepsEverything(t *testing.T) {
 	if problems, err := ro.Check(ctx); len(problems) > 0 || err != nil {
 		t.Errorf("read-only, Check() = %v, %v", problems, err)
 	}
+	spent, err := ro.Stats(ctx, time.Time{}, "")
+	if err != nil || len(spent) == 0 {
+		t.Errorf("read-only, Stats() = %+v, %v", spent, err)
+	}
+	if _, err := ro.Stats(ctx, time.Time{}, BySession); err == nil {
+		t.Error("read-only, Stats(by session) knows what was not counted")
+	}
 
 	db := open(t, path)
 	for _, table := range tables {
@@ -87,6 +96,9 @@ func TestADatabaseOfTheFirstVersionKeepsEverything(t *testing.T) {
 		}
 	}
 	ro.Close()
+	if now, err := db.Stats(ctx, time.Time{}, ""); err != nil || !slices.EqualFunc(counted(now), counted(spent), same) {
+		t.Errorf("Stats() was\n%+v\nand is\n%+v, %v", spent, now, err)
+	}
 	if s, err := db.Session(ctx, "torn"); err != nil || s.Open || !s.Interrupted {
 		t.Errorf("the writer that died has left %+v, %v", s, err)
 	}
@@ -116,4 +128,16 @@ func TestADatabaseOfTheFirstVersionKeepsEverything(t *testing.T) {
 	if s, err := kept.Session(ctx, event.SessionID("torn")); err != nil || !s.Open {
 		t.Errorf("in the copy, the writer that died has left %+v, %v", s, err)
 	}
+}
+
+// counted are the stats in which something was counted.
+func counted(all []Stat) []Stat {
+	return slices.DeleteFunc(slices.Clone(all), func(s Stat) bool { return s.Usage == event.Usage{} })
+}
+
+// same leaves out the number of requests: in the first version it is that of
+// turns.
+func same(a, b Stat) bool {
+	a.Requests, b.Requests = 0, 0
+	return a == b
 }
