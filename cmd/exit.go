@@ -97,7 +97,10 @@ func codeOf(err error) int {
 	if i, ok := errors.AsType[engine.Interrupt](err); ok && event.InterruptReason(i) == event.ByTimeout {
 		return codeLimit
 	}
-	if _, ok := errors.AsType[*config.Error](err); ok {
+	if e, ok := errors.AsType[*config.Error](err); ok {
+		if strings.HasPrefix(e.Where, "--") {
+			return codeUsage
+		}
 		return codeConfig
 	}
 	if _, ok := errors.AsType[*store.Error](err); ok {
