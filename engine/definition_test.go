@@ -66,7 +66,7 @@ func want(t *testing.T, got, want string) {
 }
 
 // The assembler alone: pieces gather and lead to nothing, until what they are
-// pieces of is whole (F48, F54, F124).
+// pieces of is whole (F48, F54, F124, F125).
 func TestTheAssembler(t *testing.T) {
 	got := alone(t, part(t, "assembler", nil), func(d event.Data) string {
 		switch d := d.(type) {
@@ -114,7 +114,7 @@ error_received → error_u gone`)
 }
 
 // The processor of states alone tells beginnings and ends, and nothing of what
-// goes on in between (F51, F124).
+// goes on in between (F51, F124, F125).
 func TestTheActivity(t *testing.T) {
 	got := alone(t, part(t, "activity", nil), func(d event.Data) string {
 		switch d := d.(type) {
@@ -161,7 +161,7 @@ error_received → error_occurred`)
 
 // The tracker alone: it counts messages and calls when it is told of them, not
 // by guessing from the stream. Without what is fed back a turn has none, and no
-// end (F28, F44, F52, F124).
+// end (F28, F44, F52, F124, F125).
 func TestTheTracker(t *testing.T) {
 	brief := func(d event.Data) string {
 		if r, ok := d.(event.TurnResponse); ok {

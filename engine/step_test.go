@@ -243,7 +243,7 @@ func TestWhatIsShownCanBeReadBack(t *testing.T) {
 	})
 }
 
-// The phase that the seeds' table gives for each state event (F72).
+// The phase that the seeds' table gives for each state event (F72, F125).
 func TestPhases(t *testing.T) {
 	end := event.ConversationEnd{Reason: event.EndCompleted}
 	start, respond := event.ConversationStart{}, event.ConversationResponding{}

@@ -115,7 +115,8 @@ func TestBinding(t *testing.T) {
 	}
 }
 
-// The typewriter is never more than a quarter of a second behind, and catches up.
+// The typewriter is never more than a quarter of a second behind, and catches up
+// (F47).
 func TestTypewriter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m, at := still(t, &desk{}), time.Unix(100, 0)

@@ -247,7 +247,7 @@ func TestImages(t *testing.T) {
 }
 
 // What cannot be is answered with an error that says what, and told as a
-// system_error; the others are unhindered (F86, F107).
+// system_error; the others are unhindered (F86).
 func TestCommandsThatCannotBe(t *testing.T) {
 	w, c := serve(t)
 	ctx := t.Context()
