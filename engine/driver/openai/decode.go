@@ -13,6 +13,8 @@ import (
 type decoder struct {
 	call  wire.Call
 	model string // that was asked for
+	seal  string // of the server
+	proof proof  // of what has been thought
 
 	chunk   chunk // the one that is being decoded
 	id      string
@@ -24,8 +26,8 @@ type decoder struct {
 	refused bool
 }
 
-func newDecoder(c wire.Call, model string) *decoder {
-	return &decoder{call: c, model: model, ids: wire.Names{}}
+func newDecoder(c wire.Call, model, seal string) *decoder {
+	return &decoder{call: c, model: model, seal: seal, ids: wire.Names{}}
 }
 
 // A chunk is an event as it is sent, as far as it is of use.
@@ -52,11 +54,6 @@ type delta struct {
 	ReasoningDetails []detail        `json:"reasoning_details"`
 	Refusal          text
 	ToolCalls        []toolCall `json:"tool_calls"`
-}
-
-type detail struct {
-	Text    string
-	Summary string
 }
 
 type toolCall struct {
@@ -150,6 +147,9 @@ func (d *decoder) choice(out []event.Stream, c *choice) []event.Stream {
 }
 
 func (d *decoder) delta(out []event.Stream, delta *delta) []event.Stream {
+	for _, piece := range delta.ReasoningDetails {
+		d.proof.take(piece)
+	}
 	if s := delta.reasoning(); s != "" {
 		out = append(out, event.ThinkingDelta{Text: s})
 	}
@@ -236,10 +236,13 @@ func str(raw json.RawMessage) string {
 	return s
 }
 
-// stop closes the calls, counts, and ends the message.
+// stop proves the thoughts, closes the calls, counts, and ends the message.
 func (d *decoder) stop(out []event.Stream) []event.Stream {
 	if !d.begun {
 		out = d.begin(out)
+	}
+	if s := d.proof.signature(d.seal); s != "" {
+		out = append(out, event.ThinkingDelta{Signature: s})
 	}
 	for _, c := range d.calls {
 		if c.given == "" {

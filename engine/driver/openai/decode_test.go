@@ -8,7 +8,7 @@ import (
 )
 
 // fresh is a decoder of an answer that has not begun.
-func fresh() wire.Decoder { return newDecoder(wire.Call{Provider: "P"}, "asked") }
+func fresh() wire.Decoder { return newDecoder(wire.Call{Provider: "P"}, "asked", Driver{}.seal()) }
 
 func TestStreams(t *testing.T) { wiretest.TestStreams(t, fresh) }
 

@@ -52,11 +52,12 @@ type function struct {
 
 // A message has content that is a string, a list of pieces, or nothing.
 type message struct {
-	Role       string `json:"role"`
-	Content    any    `json:"content"`
-	Thoughts   string `json:"reasoning_content,omitempty"`
-	ToolCalls  []used `json:"tool_calls,omitempty"`
-	ToolCallID string `json:"tool_call_id,omitempty"`
+	Role       string   `json:"role"`
+	Content    any      `json:"content"`
+	Thoughts   string   `json:"reasoning_content,omitempty"`
+	Details    []detail `json:"reasoning_details,omitempty"`
+	ToolCalls  []used   `json:"tool_calls,omitempty"`
+	ToolCallID string   `json:"tool_call_id,omitempty"`
 }
 
 type used struct {
@@ -87,13 +88,12 @@ type document struct {
 // encode returns the body of a request to d, whose answer says how many tokens
 // it was where they are counted.
 func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
-	remembers := d.remembers()
-	turns := wire.Turns(req.Messages(), func(string) bool { return remembers })
+	turns := wire.Turns(req.Messages(), func(model string) bool { return d.remembers() || sameMaker(model, req.Model) })
 	if len(turns) == 0 {
 		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
 	}
 	r := request{
-		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
+		Model: req.Model, Messages: d.messages(req.System, turns), Tools: tools(req.Tools),
 		Stream: true, Temperature: req.Options.Temperature, Effort: req.Options.Effort,
 	}
 	if len(req.Options.Schema) > 0 {
@@ -117,14 +117,23 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 	return event.Marshal(r)
 }
 
-func messages(system string, turns []wire.Turn) []message {
+// sameMaker reports whether the proofs of model had mean anything to model
+// asked, where both are at the same server: those that resell put the maker's
+// name in front.
+func sameMaker(had, asked string) bool {
+	m, _, ok1 := strings.Cut(had, "/")
+	n, _, ok2 := strings.Cut(asked, "/")
+	return !ok1 || !ok2 || m == n
+}
+
+func (d Driver) messages(system string, turns []wire.Turn) []message {
 	var all []message
 	if strings.TrimSpace(system) != "" {
 		all = append(all, message{Role: "system", Content: system})
 	}
 	for _, t := range turns {
 		if t.Assistant {
-			all = append(all, assistant(t.Parts))
+			all = append(all, d.assistant(t.Parts))
 		} else {
 			all = append(all, user(t.Parts)...)
 		}
@@ -132,23 +141,26 @@ func messages(system string, turns []wire.Turn) []message {
 	return all
 }
 
-func assistant(parts []event.Part) message {
+func (d Driver) assistant(parts []event.Part) message {
 	m := message{Role: "assistant"}
 	var said []string
-	thought := ""
+	thought, unproven := "", ""
 	for _, p := range parts {
 		switch p := p.(type) {
 		case event.Text:
 			said = append(said, p.Text)
 		case event.Thinking:
-			thought += p.Text
+			thought, unproven = thought+p.Text, unproven+p.Text
+			if details := proven(p.Signature, d.seal(), unproven); details != nil {
+				m.Details, unproven = append(m.Details, details...), ""
+			}
 		case event.ToolCall:
 			u := used{ID: p.ID, Type: "function"}
 			u.Function.Name, u.Function.Arguments = wire.ToolName(p.Name), written(p)
 			m.ToolCalls = append(m.ToolCalls, u)
 		}
 	}
-	if len(m.ToolCalls) > 0 {
+	if len(m.ToolCalls) > 0 && d.remembers() {
 		m.Thoughts = thought
 	}
 	if len(said) > 0 {

@@ -2,11 +2,13 @@ package openai
 
 import (
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"agentx/engine"
+	"agentx/engine/driver/wire"
 	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
 
@@ -31,7 +33,7 @@ func result(id string, o event.Output) event.Message {
 func TestRequests(t *testing.T) {
 	cold := 0.0
 	for name, req := range map[string]engine.Request{
-		"first": {Model: "m", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b>")}, Options: engine.Options{Temperature: &cold, MaxTokens: 9, Effort: "low"}},
+		"first":    {Model: "m", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b>")}, Options: engine.Options{Temperature: &cold, MaxTokens: 9, Effort: "low"}},
 		"a schema": {Model: "claude-opus-4-6", Message: event.UserMessage{Content: event.Say("Which city?")}, Options: engine.Options{Effort: "low", Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
 		"tools in one message": {
 			Model: "m", Tools: []engine.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "write"}},
@@ -117,12 +119,55 @@ func TestThoughtsGoBack(t *testing.T) {
 	}
 }
 
+// TestProofsGoHome gives back what was thought, whole, to who can read it.
+func TestProofsGoHome(t *testing.T) {
+	stream, err := os.ReadFile("testdata/streams/proofs of thought.sse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := Driver{BaseURL: "https://resells.example/v1"}
+	events, err := wiretest.Decode(newDecoder(wire.Call{}, "", home.seal()), stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := event.Parts{}
+	for _, e := range events {
+		switch e := e.(type) {
+		case event.ThinkingDelta:
+			parts = append(parts, event.Thinking{Text: e.Text, Signature: e.Signature})
+		case event.TextDelta:
+			parts = append(parts, event.Text{Text: e.Text})
+		case event.ToolUseStart:
+			parts = append(parts, calls(e.ToolCallID, e.ToolName, "{}"))
+		}
+	}
+	whole := `[{"type":"reasoning.text","text":"The user asks.","signature":"c2ln","format":"anthropic-claude-v1","index":0},{"type":"reasoning.encrypted","data":"cmVk","id":"rs_1","format":"anthropic-claude-v1","index":1}]`
+	for _, test := range []struct {
+		base, model string
+		want        bool
+	}{
+		{"https://Resells.example/v1/", "anthropic/claude-opus-4-6", true},
+		{"https://resells.example/v1", "openai/gpt-5", false},
+		{"https://other.example/v1", "anthropic/claude-opus-4-6", false},
+		{"https://api.deepseek.com", "anthropic/claude-opus-4-6", false},
+	} {
+		req := engine.Request{Model: test.model, History: []event.Message{question("x"), event.AssistantMessage{ID: "m", Model: "anthropic/claude-sonnet-5", Content: parts, StopReason: event.ToolUse}, question("y")}}
+		body, err := encode(req, Driver{BaseURL: test.base}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(body), `"reasoning_details":`+whole); got != test.want || !got && strings.Contains(string(body), "c2ln") {
+			t.Errorf("%+v: %s", test, body)
+		}
+	}
+}
+
 // TestAnyHistory makes requests of anything: what the API demands holds always.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := engine.Request{
 			Model: rapid.SampledFrom([]string{"m", "openai/gpt-5", "mistral-large-latest"}).Draw(t, "model"), System: rapid.SampledFrom([]string{"", " ", "a"}).Draw(t, "system"),
-			History: wiretest.History().Draw(t, "history"), Message: event.UserMessage{Content: event.Say("now")},
+			History: wiretest.History(`reasoning_details@resells.example:[{"type":"reasoning.text","signature":"s"}]`, "reasoning_details@resells.example:no").Draw(t, "history"), Message: event.UserMessage{Content: event.Say("now")},
 		}
 		d := Driver{BaseURL: rapid.SampledFrom([]string{"", "https://api.deepseek.com", "https://resells.example/v1", "https://api.mistral.ai/v1"}).Draw(t, "base")}
 		body, err := encode(req, d, true)
@@ -166,6 +211,9 @@ func demand(t *rapid.T, body []byte, d Driver) {
 		case "assistant":
 			if before == "assistant" || len(m.ToolCalls) == 0 && blank(m.Content) || m.Thoughts != "" && !d.remembers() {
 				t.Fatalf("message %d: %s", i, body)
+			}
+			if len(m.Details) > 0 && d.host() != "resells.example" {
+				t.Fatalf("message %d has the proofs of somebody else: %s", i, body)
 			}
 			for _, c := range m.ToolCalls {
 				if seen[c.ID] || !named.MatchString(c.ID) || d.strict() && len(c.ID) != 9 || c.Type != "function" || !named.MatchString(c.Function.Name) || !json.Valid([]byte(c.Function.Arguments)) {

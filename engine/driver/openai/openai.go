@@ -83,7 +83,7 @@ func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event
 	return wire.Amend(func() iter.Seq2[event.Stream, error] {
 		return wire.Answer(ctx, d.Client,
 			func() (wire.Call, error) { return d.question(ctx, req, counted) },
-			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
 	}, func(f *engine.Fault) bool {
 		said := strings.ToLower(f.Message)
 		switch {
