@@ -65,9 +65,7 @@ func (r *reader) Present(_ context.Context, _ event.AgentID, e event.Event) erro
 		if want := strconv.Itoa(r.next) + " "; d.Text != want && r.wrong == "" {
 			r.wrong = fmt.Sprintf("%q instead of %q", d.Text, want)
 		}
-		if r.late != nil {
-			r.late(r.next)
-		}
+		r.late(r.next)
 		r.next++
 	case event.AssistantMessage:
 		r.text = d.Content.Text()
@@ -76,9 +74,9 @@ func (r *reader) Present(_ context.Context, _ event.AgentID, e event.Event) erro
 }
 
 // crowd has agents stream at once, each followed by a client of its own, and
-// returns the readers when all have ended. It fails where one of them lacks
-// something.
-func crowd(t testing.TB, agents, deltas int, late func(p pace, agent, n int)) []*reader {
+// returns when all have ended. It fails where a client lacks something. Late is
+// called with every delta, one after the other.
+func crowd(t testing.TB, agents, deltas int, late func(p pace, agent, n int)) {
 	t.Helper()
 	var memory runtime.Memory
 	var ids atomic.Int64
@@ -107,10 +105,7 @@ func crowd(t testing.TB, agents, deltas int, late func(p pace, agent, n int)) []
 		if err != nil {
 			t.Fatal(err)
 		}
-		readers[i], ran[i] = &reader{}, a.AgentID
-		if late != nil {
-			readers[i].late = func(n int) { late(p, i, n) }
-		}
+		readers[i], ran[i] = &reader{late: func(n int) { late(p, i, n) }}, a.AgentID
 		c.Follow(a.AgentID, readers[i])
 	}
 	p.began = time.Now().Add(100 * time.Millisecond) // when all have been asked
@@ -131,7 +126,6 @@ func crowd(t testing.TB, agents, deltas int, late func(p pace, agent, n int)) []
 	if err := w.Close(ctx); err != nil {
 		t.Error(err)
 	}
-	return readers
 }
 
 // A thousand agents stream at once, a hundred deltas a second each, and a client
@@ -160,7 +154,7 @@ func BenchmarkAThousandAgents(b *testing.B) {
 	for b.Loop() {
 		lags = make([]time.Duration, 0, agents*deltas)
 		before := cpu()
-		crowd(b, agents, deltas, func(p pace, agent, n int) { // called on the one timeline
+		crowd(b, agents, deltas, func(p pace, agent, n int) {
 			lags = append(lags, time.Since(p.due(agent, n)))
 			streaming = time.Since(p.began)
 		})
