@@ -14,12 +14,14 @@ type Config struct {
 	Effort                      string        // none, low, medium or high; "" is the provider's own
 	Timeout                     time.Duration // silence of a provider that ends a request
 	MaxTurns                    int           // messages of the model in one turn; 0 is 50
+	CompactAt                   int           // percent of the context in use at which a chat goes on with a summary; 0 is never
 	Save                        bool          // whether sessions are kept
 	Color                       string        // auto, always or never
 	Theme                       string        // auto, dark, light or the name of a theme
 	Typewriter                  bool          // text appears smoothly
 	ReducedMotion, ScreenReader bool
 	Keyring                     bool // whether the keyring of the system may be used for API keys
+	Budget                      Budget
 
 	Aliases   map[string]string
 	Bindings  map[string][]string // action → keys, from [keys]; an empty list unbinds
@@ -32,4 +34,12 @@ type Config struct {
 
 	origins map[string]Origin
 	env     Env
+}
+
+// Budget is what may be spent, in USD; nil is without limit, 0 is nothing at all. Days and months are those of UTC.
+type Budget struct {
+	Run                 *float64 // in one run of the program
+	Session, Day, Month *float64
+	Unpriced            string // refuse or allow: what becomes of a model whose price is unknown, where there is a limit
+	Large               int    // tokens from which on it is said before a request what it will about cost
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// setting is one plain key of the configuration, in every layer.
+// setting is one plain key of the configuration, in every layer. A key with a dot stands in a table of a file.
 type setting struct {
 	key     string
 	project bool // whether a folder that the user merely entered may set it
@@ -22,7 +22,7 @@ type value struct {
 }
 
 // variable is the environment's name of the setting.
-func (s setting) variable() string { return "AGENTX_" + strings.ToUpper(s.key) }
+func (s setting) variable() string { return "AGENTX_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_")) }
 
 // settings is the table of all plain keys.
 func settings() []setting {
@@ -34,6 +34,7 @@ func settings() []setting {
 		{"effort", true, choice(func(c *Config) *string { return &c.Effort }, "", "none", "low", "medium", "high")},
 		{"timeout", true, duration(func(c *Config) *time.Duration { return &c.Timeout }, time.Second, 24*time.Hour)},
 		{"max_turns", false, whole(func(c *Config) *int { return &c.MaxTurns }, 0, 1_000_000)},
+		{"compact_at", true, whole(func(c *Config) *int { return &c.CompactAt }, 0, 100)},
 		{"save", true, yesNo(func(c *Config) *bool { return &c.Save })},
 		{"color", true, choice(func(c *Config) *string { return &c.Color }, "auto", "always", "never")},
 		{"theme", true, text(func(c *Config) *string { return &c.Theme }, line)},
@@ -41,13 +42,20 @@ func settings() []setting {
 		{"reduced_motion", true, yesNo(func(c *Config) *bool { return &c.ReducedMotion })},
 		{"screen_reader", true, yesNo(func(c *Config) *bool { return &c.ScreenReader })},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
+		{"max_budget_usd", false, dollars(func(c *Config) **float64 { return &c.Budget.Run })},
+		{"budget.session", false, dollars(func(c *Config) **float64 { return &c.Budget.Session })},
+		{"budget.day", false, dollars(func(c *Config) **float64 { return &c.Budget.Day })},
+		{"budget.month", false, dollars(func(c *Config) **float64 { return &c.Budget.Month })},
+		{"budget.unpriced", false, choice(func(c *Config) *string { return &c.Budget.Unpriced }, "refuse", "allow")},
+		{"budget.large", false, whole(func(c *Config) *int { return &c.Budget.Large }, 0, 1_000_000_000)},
 	}
 }
 
 // defaults is the configuration of somebody who has said nothing.
 func defaults() Config {
 	return Config{
-		Timeout: 2 * time.Minute, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Keyring: true,
+		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Keyring: true,
+		Budget:  Budget{Unpriced: "refuse", Large: 100_000},
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},
 		origins: map[string]Origin{},
 	}
@@ -99,6 +107,22 @@ func temperature() value {
 				return `""`
 			}
 			return strconv.FormatFloat(*c.Temperature, 'g', -1, 64)
+		},
+	}
+}
+
+func dollars(at func(*Config) **float64) value {
+	return value{
+		func(c *Config, v any) error {
+			x, err := asNumber(v, 0, 1_000_000)
+			*at(c) = &x
+			return err
+		},
+		func(c Config) string {
+			if x := *at(&c); x != nil {
+				return strconv.FormatFloat(*x, 'f', -1, 64)
+			}
+			return `""`
 		},
 	}
 }

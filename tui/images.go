@@ -45,10 +45,23 @@ func (m Model) compact(focus string) (Model, tea.Cmd) {
 		c.Opened.Prompts = m.open.Prompts
 		m, opened := m.opened(c.Opened)
 		m.outbox = m.outbox.push(c.ask)
-		m.outbox.held = false
+		m.outbox.held, m.outbox.summing = false, true
 		m, cmd := m.pump()
 		return m, tea.Batch(opened, cmd)
 	})
+}
+
+// makeRoom goes on with a summary when the model has read nearly all it can,
+// unless somebody has something to say first.
+func (m Model) makeRoom(answered bool) (Model, tea.Cmd) {
+	summed := m.outbox.summing
+	m.outbox.summing = false
+	used := m.footer.Used()
+	if summed || !answered || m.prefs.compactAt == 0 || used < m.prefs.compactAt || len(m.outbox.waiting) > 0 {
+		return m.pump()
+	}
+	m = m.say(transcript.Info, fmt.Sprintf("%d%% of what the model can read is used: going on with a summary.", used))
+	return m.compact("")
 }
 
 // snapshot freezes what has been said so far.

@@ -15,6 +15,7 @@ type outbox struct {
 	held    bool      // the last answer failed; what waits does not go by itself
 	failed  bool      // the running answer has said that it failed
 	stopped bool      // the user has stopped it
+	summing bool      // the running answer is a summary to go on with
 	over    *answered // it has ended, but its last events may be on their way
 }
 

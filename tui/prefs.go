@@ -24,10 +24,11 @@ type prefs struct {
 	ascii      bool
 	typewriter bool
 	still      bool // nothing turns
+	compactAt  int  // percent of the context that leads to a summary; 0 never
 }
 
 func newPrefs(o Options) prefs {
-	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still}
+	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt}
 	if o.Profile != nil {
 		p.profile = *o.Profile
 	}

@@ -32,6 +32,7 @@ type Options struct {
 	NoTypewriter bool                  // text appears as it comes
 	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
 	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
+	CompactAt    int                   // percent of the context in use that leads to a summary; 0 never does
 	Keys         map[string][]string   // actions and the keys they should have; "none" for none
 	Profile      *colorprofile.Profile // colours; nil finds out from Env
 

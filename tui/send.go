@@ -86,8 +86,9 @@ func (m Model) finish() (Model, tea.Cmd) {
 	case a.err != nil && !m.outbox.stopped:
 		m.outbox.held = true
 	}
+	complete := a.err == nil && !m.outbox.stopped && !m.outbox.failed
 	m.outbox.stopped = false
-	return m.pump()
+	return m.makeRoom(complete)
 }
 
 // giveBack puts a text where it can be sent again.

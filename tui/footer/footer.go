@@ -112,6 +112,15 @@ func (m Model) fields() []field {
 	return out
 }
 
+// Used is how much of what the model can read is used, in percent; 0 where
+// nobody knows.
+func (m Model) Used() int {
+	if m.window <= 0 {
+		return 0
+	}
+	return int(min(m.context*100/m.window, 999))
+}
+
 func (m Model) used() string {
 	switch {
 	case m.context == 0:
@@ -119,7 +128,7 @@ func (m Model) used() string {
 	case m.window <= 0:
 		return count(m.context) + " context"
 	}
-	return fmt.Sprintf("%d%% of %s", min(m.context*100/m.window, 999), count(m.window))
+	return fmt.Sprintf("%d%% of %s", m.Used(), count(m.window))
 }
 
 func tokens(u event.Usage) string {
