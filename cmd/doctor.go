@@ -12,6 +12,7 @@ import (
 
 	"agentx/config"
 	"agentx/store"
+	"agentx/tui/text"
 
 	"github.com/spf13/cobra"
 )
@@ -114,12 +115,11 @@ func (w *world) examine(ctx context.Context, online bool, named []string) (all [
 	}
 	w.examineStore(ctx, add)
 	w.examineTerminal(add)
-	if online && err == nil {
-		var tried []finding
-		tried, err = w.tryProviders(ctx, c, named)
-		all = append(all, tried...)
+	if !online || err != nil {
+		return all, nil
 	}
-	return all, err
+	tried, verdict := w.tryProviders(ctx, c, named)
+	return append(all, tried...), verdict
 }
 
 func fileState(usual, given string) string {
@@ -191,19 +191,38 @@ func (w *world) examineTerminal(add func(status, what, format string, args ...an
 // showFindings prints them a line each, and the providers that nobody has set up
 // in one.
 func (w *world) showFindings(all []finding) error {
-	t := table{width: w.tableWidth()}
-	mark := map[string]string{fine: "✓", note: "·", wrong: "✗", failed: "✗"}
+	var t table
+	width := w.tableWidth()
+	row := func(status, what, detail string) {
+		mark := map[string]string{fine: "✓", note: "·", wrong: "✗", failed: "✗"}[status]
+		for i, line := range unfolded(detail, width-len("✓  configuration  ")+2) {
+			if i > 0 {
+				mark, what = "", ""
+			}
+			t.row(mark, what, line)
+		}
+	}
 	var keyless []string
 	for _, f := range all {
-		if f.Provider != nil && f.Provider.keyless() && !w.flags.verbose {
+		if f.Provider != nil && f.Provider.keyless() && f.Status == note && !w.flags.verbose {
 			keyless = append(keyless, f.Provider.Name)
 			continue
 		}
 		if len(keyless) > 0 && f.Provider == nil {
-			t.row(mark[note], "provider", "no key: "+strings.Join(keyless, ", ")+"; `agentx key set NAME` keeps one")
+			row(note, "provider", "no key: "+strings.Join(keyless, ", ")+"; `agentx key set NAME` keeps one")
 			keyless = nil
 		}
-		t.row(mark[f.Status], f.What, f.Detail)
+		row(f.Status, f.What, f.Detail)
 	}
 	return t.print(w.stdout)
+}
+
+// unfolded is a text in lines of so many columns: what is wrong is not cut off.
+// Where that is too few, as for a pipe, it is one line.
+func unfolded(s string, columns int) []string {
+	s = text.Line(s)
+	if columns < 20 {
+		return []string{s}
+	}
+	return text.Wrap(s, columns)
 }

@@ -81,6 +81,9 @@ func limited(ctx context.Context, p config.Provider) (context.Context, context.C
 
 // modelsOf asks the provider's driver.
 func (w *world) modelsOf(ctx context.Context, c config.Config, p config.Provider) ([]offered, error) {
+	if err := usable(c, p); err != nil {
+		return nil, err
+	}
 	d, err := (&caller{world: w, config: c, choice: config.Choice{Provider: p}}).driver(ctx)
 	if err != nil {
 		return nil, err
@@ -203,6 +206,13 @@ func (m offered) over(l listedModel) listedModel {
 	l.Images = l.Images || slices.Contains(m.abilities, "vision")
 	l.Reasoning = l.Reasoning || slices.Contains(m.abilities, "thinking")
 	return l
+}
+
+// usable says what is wrong with a provider's settings. One whose address cannot
+// be read is not asked at another.
+func usable(c config.Config, p config.Provider) error {
+	_, err := c.Resolve(p.Name + "/" + cmp.Or(p.Default, "model"))
+	return err
 }
 
 // presentable are models in the order of their names, each once. A name that

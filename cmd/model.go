@@ -256,9 +256,9 @@ func (w *world) lastUsed(ctx context.Context) []string {
 
 func (w *world) showModels(c config.Config, models []listedModel, all bool) error {
 	t := table{width: w.tableWidth()}
-	t.row("MODEL", "IN", "OUT", "CACHE READ", "CACHE WRITE", "CONTEXT", "ABOUT")
+	t.row("MODEL", "IN", "OUT", "CACHE R/W", "CONTEXT", "ABOUT")
 	for _, m := range models {
-		t.row(m.name(), dollars(m.Input), dollars(m.Output), dollars(m.CacheRead), dollars(m.CacheWrite), tokens(m.Context), m.about())
+		t.row(m.name(), dollars(m.Input), dollars(m.Output), cachePrices(m), tokens(m.Context), m.about())
 	}
 	if len(models) > 0 {
 		if err := t.print(w.stdout); err != nil {
@@ -275,9 +275,17 @@ func (w *world) showModels(c config.Config, models []listedModel, all bool) erro
 	return nil
 }
 
-// about is what a model can do, and what it is called here.
+// cachePrices are those of reading from the cache and writing to it.
+func cachePrices(m listedModel) string {
+	if m.CacheRead == nil && m.CacheWrite == nil {
+		return "-"
+	}
+	return dollars(m.CacheRead) + "/" + dollars(m.CacheWrite)
+}
+
+// about is what a model is called here, and what it can do.
 func (m listedModel) about() string {
-	words := m.abilities()
+	var words []string
 	for _, alias := range m.Aliases {
 		words = append(words, "alias "+alias)
 	}
@@ -287,7 +295,7 @@ func (m listedModel) about() string {
 	if m.Used {
 		words = append(words, "used before")
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(append(words, m.abilities()...), ", ")
 }
 
 // abilities are what a model can do as far as anybody says.
@@ -426,10 +434,15 @@ func shown(c config.Config, choice config.Choice, m listedModel) shownModel {
 
 // showFacts prints them for people.
 func (w *world) showFacts(c config.Config, choice config.Choice, m shownModel) error {
-	t := table{width: w.tableWidth()}
+	var t table
+	width := w.tableWidth()
 	fact := func(what, how string) {
-		if how != "" {
-			t.row(what, how)
+		if how == "" {
+			return
+		}
+		for _, line := range unfolded(how, width-len("longest answer  ")) {
+			t.row(what, line)
+			what = ""
 		}
 	}
 	fact("model", m.name())

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,7 +63,7 @@ func (w *world) examineProviders(c config.Config) []finding {
 		if s.keyless() || unasked(p) {
 			f.Status = note
 		}
-		if _, err := c.Resolve(p.Name + "/" + cmp.Or(p.Default, "model")); err != nil {
+		if err := usable(c, p); err != nil {
 			f.Status, f.Detail = wrong, p.Name+": "+w.words(err)
 		}
 		all = append(all, f)
