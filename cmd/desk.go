@@ -317,7 +317,7 @@ func (d *desk) Compact(ctx context.Context, focus string) (tui.Opened, string, e
 	}
 	o := options{recall: t.session, noSave: !t.kept, model: t.choice().Name(), system: t.prompt(), title: d.titleOf(ctx, t)}
 	opened, err := d.turnTo(ctx, o)
-	opened.Notice = "What follows knows a summary of the conversation above. The whole of it stays in " + shortID(t.session) + "; /sessions goes back to it."
+	opened.Notice = "What follows knows a summary of the conversation above. The whole of it stays in session " + shortID(t.session) + "; /sessions goes back to it."
 	return opened, summaryPrompt(focus), err
 }
 

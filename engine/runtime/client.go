@@ -26,18 +26,18 @@ type Client struct {
 	NewID    func(prefix string) string // names messages
 }
 
-// Ask gives any command. A is the type of its response.
-func Ask[A interface {
+// A Response is the data of one: it has an [Outcome] in it.
+type Response interface {
 	event.Data
 	Err() error
-}](ctx context.Context, c Client, request event.Data) (A, error) {
+}
+
+// Ask gives any command. A is the type of its response.
+func Ask[A Response](ctx context.Context, c Client, request event.Data) (A, error) {
 	return ask[A](ctx, c, bus.Scope{}, request)
 }
 
-func ask[A interface {
-	event.Data
-	Err() error
-}](ctx context.Context, c Client, s bus.Scope, request event.Data) (A, error) {
+func ask[A Response](ctx context.Context, c Client, s bus.Scope, request event.Data) (A, error) {
 	var none A
 	e, err := c.Timeline.Request(ctx, bus.SystemEvent{Event: event.Event{At: c.Now(), Data: request}, Scope: s})
 	if err != nil {
@@ -55,10 +55,7 @@ func ask[A interface {
 }
 
 // read reads a response that came from another process.
-func read[A interface {
-	event.Data
-	Err() error
-}](d event.Unknown) (A, error) {
+func read[A Response](d event.Unknown) (A, error) {
 	var a A
 	if d.Name != a.Type() {
 		return a, fmt.Errorf("runtime: answered with %s, not %s", d.Name, a.Type())
