@@ -18,7 +18,8 @@ func TestADatabaseIsAGallery(t *testing.T) {
 	enginetest.TestImages(t, func() enginetest.Gallery { return fresh(t) })
 }
 
-// States that lie in the database as bytes keep the promises of a store (F67).
+// States that lie in the database as bytes keep the promises of a store
+// (F67, F120).
 func TestStatesAreAStore(t *testing.T) {
 	enginetest.TestStore(t, func() mealy.Store[[]byte] { return fresh(t).States() }, []byte("a"), []byte{0, 0xff})
 }

@@ -24,7 +24,7 @@ func tariffs(model string) engine.Pricer {
 }
 
 // Whatever turns take, and whatever becomes of their sessions, what is told of
-// sessions, days and models is the same to the last digit.
+// sessions, days and models is the same to the last digit (F120).
 func TestEverySumIsTheSame(t *testing.T) {
 	trials := 0
 	rapid.Check(t, func(rt *rapid.T) {

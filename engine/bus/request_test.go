@@ -98,6 +98,8 @@ func TestAnUnknownRequest(t *testing.T) {
 	l.want(t, "question_request system_error question_response")
 }
 
+// Who waits for a response waits no longer than he wants to, and one that comes
+// late hinders nobody (F106).
 func TestARequestIsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bus.Bus
