@@ -50,21 +50,38 @@ func (d Driver) base() string {
 	return d.BaseURL
 }
 
-// Receive asks for one message and yields it as it comes.
+// Receive asks for one message and yields it as it comes. Where the server says
+// that what was thought before is not its own, or that the model does not think
+// that way, it is asked again without.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
-	return wire.Answer(ctx, d.Client,
-		func() (wire.Call, error) { return d.question(ctx, req) },
-		func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+	thoughts := true
+	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+		return wire.Answer(ctx, d.Client,
+			func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
+			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
+	}, func(f *engine.Fault) bool {
+		said := strings.ToLower(f.Message)
+		switch {
+		case thoughts && strings.Contains(said, "signature"):
+			thoughts = false
+		case req.Options.Effort != "" && (strings.Contains(said, "thinking") || strings.Contains(said, "effort")):
+			req.Options.Effort = ""
+		default:
+			return false
+		}
+		return true
+	})
 }
 
-// question is the call that asks for a message.
-func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
+// question is the call that asks for a message, with or without what was
+// thought before.
+func (d Driver) question(ctx context.Context, req engine.Request, thoughts bool) (wire.Call, error) {
 	call, err := d.call(ctx, "/messages")
 	if err != nil {
 		return call, err
 	}
 	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
-	call.Body, err = encode(req, d.MaxTokens)
+	call.Body, err = encode(req, d.MaxTokens, thoughts)
 	return call, err
 }
 

@@ -30,7 +30,7 @@ func result(id, text string) event.Message {
 func TestRequests(t *testing.T) {
 	warm := 0.5
 	for name, req := range map[string]engine.Request{
-		"first": {Model: "claude-sonnet-4-5", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b> & more")}, Options: engine.Options{Temperature: &warm}},
+		"first":    {Model: "claude-sonnet-4-5", System: "Be brief.", Message: event.UserMessage{Content: event.Say("hi <b> & more")}, Options: engine.Options{Temperature: &warm}},
 		"a schema": {Model: "claude-opus-4-6", Message: event.UserMessage{Content: event.Say("Which city?")}, Options: engine.Options{Effort: "low", Schema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`)}},
 		"tools in one message": { // the result comes in the middle of it
 			Model: "claude-opus-4-6", Options: engine.Options{Effort: "low", MaxTokens: 1000},
@@ -75,7 +75,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, 0)
+			body, err := encode(req, 0, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +95,7 @@ func TestAnyHistory(t *testing.T) {
 			Model: rapid.SampledFrom([]string{"claude-sonnet-4-5", "claude-3-5-haiku-latest", "agentx-tiny"}).Draw(t, "model"), History: wiretest.History("s", redacted+"x").Draw(t, "history"),
 			Message: event.UserMessage{Content: event.Say("now")}, Options: engine.Options{Effort: rapid.SampledFrom([]string{"", "low", "none"}).Draw(t, "effort")},
 		}
-		body, err := encode(req, 0)
+		body, err := encode(req, 0, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -88,9 +88,9 @@ const (
 // another model has made the call.
 const unsigned = "skip_thought_signature_validator"
 
-// encode returns the body of a request.
-func encode(req engine.Request, longest int) ([]byte, error) {
-	turns := wire.Turns(req.Messages(), func(model string) bool { return sameMaker(model, req.Model) })
+// encode returns the body of a request, with or without what was thought before.
+func encode(req engine.Request, longest int, thoughts bool) ([]byte, error) {
+	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	if len(turns) == 0 {
 		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
 	}
