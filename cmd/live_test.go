@@ -11,6 +11,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unicode"
+
+	"agentx/config"
+	"agentx/tui/text"
+
+	"pgregory.net/rapid"
 )
 
 // catalogue is what servers answer that are asked for their models. The first
@@ -151,4 +157,44 @@ func TestServersAreAskedAtOnce(t *testing.T) {
 		}
 		all.Add(3)
 	}
+}
+
+// Whatever servers call their models, what is shown can be typed, stands on one
+// line and holds no key.
+func TestNamesFromOutside(t *testing.T) {
+	const key = "sk-secretkey0123456789"
+	secret, err := config.NewSecret("test", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{}
+	w.keep(secret)
+	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom(append(hostile, key, " ", "gpt", "/", "\n", "a-b:c")))
+	rapid.Check(t, func(t *rapid.T) {
+		var models []offered
+		for range rapid.IntRange(0, 20).Draw(t, "models") {
+			id := strings.Join(rapid.SliceOfN(piece, 0, 4).Draw(t, "id"), "")
+			models = append(models, offered{id: id, name: piece.Draw(t, "name"), abilities: rapid.SliceOf(piece).Draw(t, "abilities")})
+		}
+		distinct := map[string]bool{}
+		for _, m := range models {
+			distinct[m.id] = true
+		}
+		shown, left := w.presentable(models)
+		if len(shown)+left != len(distinct) {
+			t.Errorf("of %d models %d are shown and %d left out", len(distinct), len(shown), left)
+		}
+		last := ""
+		for _, m := range shown {
+			if m.id <= last || len(m.id) > longestModel || strings.TrimSpace(m.id) != m.id {
+				t.Errorf("%q is shown behind %q", m.id, last)
+			}
+			last = m.id
+			for _, s := range append(m.abilities, m.id, m.name) {
+				if strings.ContainsFunc(s, unicode.IsControl) || strings.Contains(s, key) || text.Line(s) != s {
+					t.Errorf("%q is shown", s)
+				}
+			}
+		}
+	})
 }

@@ -201,18 +201,15 @@ func (w *world) described(ctx context.Context, c config.Config, models []listedM
 		w.note("%v", err) // the list may show what to choose instead
 	}
 	aliases := aliased(c)
-	used := w.lastUsed(ctx)
-	rank := func(m listedModel) int {
-		if i := slices.Index(used, m.name()); i >= 0 {
-			return i
-		}
-		return len(used)
+	used := map[string]int{} // less than 0, the last one least
+	for i, name := range w.lastUsed(ctx) {
+		used[name] = i - maxUsed
 	}
 	for i := range models {
 		m := &models[i]
-		m.Key, m.Aliases, m.Default, m.Used = keys[m.Provider], aliases[m.name()], err == nil && m.name() == chosen.Name(), rank(*m) < len(used)
+		m.Key, m.Aliases, m.Default, m.Used = keys[m.Provider], aliases[m.name()], err == nil && m.name() == chosen.Name(), used[m.name()] < 0
 	}
-	slices.SortStableFunc(models, func(a, b listedModel) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(models, func(a, b listedModel) int { return cmp.Compare(used[a.name()], used[b.name()]) })
 	return models, nil
 }
 
@@ -226,6 +223,9 @@ func aliased(c config.Config) map[string][]string {
 	}
 	return names
 }
+
+// maxUsed is how many sessions are looked at for the models that were used last.
+const maxUsed = 200
 
 // lastUsed are the models of the sessions that are kept, the last one first. A
 // store that cannot be read has none: nobody has asked for it.
@@ -241,7 +241,7 @@ func (w *world) lastUsed(ctx context.Context) []string {
 	if err != nil {
 		return nil
 	}
-	sessions, err := db.Sessions(ctx, store.Filter{Limit: 200})
+	sessions, err := db.Sessions(ctx, store.Filter{Limit: maxUsed})
 	if err != nil {
 		return nil
 	}
