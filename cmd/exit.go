@@ -27,6 +27,7 @@ const (
 	codeConfig     = 4
 	codeProvider   = 5
 	codeRate       = 6
+	codeBudget     = 7
 	codeLimit      = 8
 	codeRefused    = 9
 	codeContext    = 10
@@ -117,6 +118,8 @@ func codeOfFault(c event.ErrorCode) int {
 		return codeConfig
 	case event.CodeRateLimit, event.CodeQuota:
 		return codeRate
+	case event.CodeBudget:
+		return codeBudget
 	case event.CodeContextOverflow:
 		return codeContext
 	case event.CodeContentFilter:

@@ -23,6 +23,7 @@ type options struct {
 	temperature   string
 	effort        string
 	maxTurns      int
+	budget        string // in USD
 	fallback      string
 	schema        string // JSON, or a file of it
 	timeout       time.Duration
@@ -63,6 +64,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")
 	f.StringVar(&o.effort, "effort", "", "how hard to think: `LEVEL` none, low, medium or high")
 	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` messages of the model in an answer with tools")
+	f.StringVar(&o.budget, "max-budget-usd", "", "send nothing more when this run has cost so many `DOLLARS`")
 	f.StringVar(&o.fallback, "fallback-model", "", "`MODEL` to ask where the first cannot answer")
 	f.StringVar(&o.schema, "json-schema", "", "one answer that follows this JSON schema: `JSON` or a file")
 	f.StringVar(&o.trace, "trace", "", "record what goes through the engine in this new `FILE`, for `agentx replay`")
@@ -135,6 +137,7 @@ func (o *options) settings() map[string]string {
 	put("system", o.system)
 	put("temperature", o.temperature)
 	put("effort", o.effort)
+	put("max_budget_usd", o.budget)
 	if o.maxTurns > 0 {
 		put("max_turns", strconv.Itoa(o.maxTurns))
 	}

@@ -116,6 +116,8 @@ func errorType(err error) string {
 		return "provider"
 	case codeRate:
 		return "rate_limit"
+	case codeBudget:
+		return "budget"
 	case codeLimit:
 		return "limit"
 	case codeRefused:
@@ -310,7 +312,7 @@ func (p progress) Present(_ context.Context, _ event.AgentID, e event.Event) err
 		}
 		p.w.note("%s; trying again in %s (%d of %d)", d.Reason, (time.Duration(d.DelayMs) * time.Millisecond).Round(100*time.Millisecond), d.Attempt, d.MaxAttempts)
 	case event.SystemError:
-		p.w.warn("%s: %s", d.Message, d.Details)
+		p.trouble(d)
 	case event.ToolExecuting:
 		if p.verbose {
 			p.w.note("calling %s %s", d.ToolName, d.Input)
@@ -321,4 +323,16 @@ func (p progress) Present(_ context.Context, _ event.AgentID, e event.Event) err
 		}
 	}
 	return nil
+}
+
+// trouble tells what goes wrong beside the answer, and what might.
+func (p progress) trouble(e event.SystemError) {
+	switch {
+	case e.Severity == "warning":
+		p.w.note("%s: %s", e.Message, e.Details)
+	case e.Severity != "info":
+		p.w.warn("%s: %s", e.Message, e.Details)
+	case p.verbose:
+		p.w.note("%s: %s", e.Message, e.Details)
+	}
 }

@@ -27,6 +27,7 @@ type world struct {
 	bus     *bus.Bus
 	trace   *trace // nil where nothing is recorded
 	signals *signals
+	purse   purse
 	now     func() time.Time
 
 	mu     sync.Mutex

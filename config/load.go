@@ -139,12 +139,14 @@ func (c *Config) layTable(d document, table map[string]any, path ...string) erro
 	known, tables := settings(), tableKeys()
 	var names, ignored []string
 	for _, s := range known {
-		names = append(names, s.key)
+		if !strings.Contains(s.key, ".") {
+			names = append(names, s.key)
+		}
 	}
 	names = append(names, slices.Sorted(maps.Keys(tables))...)
 	for _, key := range d.keys(table, path...) {
 		at := append(slices.Clip(path), key)
-		i := slices.IndexFunc(known, func(s setting) bool { return s.key == key })
+		i := slices.IndexFunc(known, func(s setting) bool { return s.key == key && slices.Contains(names, key) })
 		read, isTable := tables[key]
 		switch {
 		case isTable && d.layer == Profile:

@@ -22,7 +22,9 @@ type value struct {
 }
 
 // variable is the environment's name of the setting.
-func (s setting) variable() string { return "AGENTX_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_")) }
+func (s setting) variable() string {
+	return "AGENTX_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "_"))
+}
 
 // settings is the table of all plain keys.
 func settings() []setting {

@@ -14,6 +14,7 @@ func tableKeys() map[string]func(*Config, document, any) error {
 		"providers": (*Config).readProviders,
 		"models":    (*Config).readModels,
 		"profiles":  (*Config).readProfiles,
+		"budget":    (*Config).readBudget,
 	}
 }
 
@@ -134,4 +135,15 @@ func (c *Config) readProfiles(d document, v any) error {
 		}
 		return err
 	})
+}
+
+// readBudget reads [budget], whose keys are settings like those outside of tables.
+func (c *Config) readBudget(d document, v any) error {
+	var fields []field
+	for _, s := range settings() {
+		if key, ok := strings.CutPrefix(s.key, "budget."); ok {
+			fields = append(fields, field{key, func(v any) error { return s.read(c, v) }})
+		}
+	}
+	return c.readFields(d, v, []string{"budget"}, fields)
 }

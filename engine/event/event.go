@@ -120,7 +120,7 @@ func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)).UTC() }
 // layer.
 type SystemError struct {
 	Message  string `json:"message"`
-	Severity string `json:"severity"` // warning or error
+	Severity string `json:"severity"` // info, warning or error
 	Details  string `json:"details,omitempty"`
 }
 
