@@ -95,10 +95,7 @@ func (c Client) Receive(ctx context.Context, agent event.AgentID, content event.
 // before the message is on the timeline: what is not there cannot be stopped.
 func (c Client) interruptWith(ctx context.Context, agent event.AgentID, message string) (stop func()) {
 	gone := make(chan struct{})
-	sent := func(e bus.SystemEvent) bool {
-		q, ok := e.Data.(AgentReceiveRequest)
-		return ok && q.MessageID == message
-	}
+	sent := func(e bus.SystemEvent) bool { return sentID(e.Data) == message }
 	on := bus.Subscription{Agent: agent, Types: []string{AgentReceiveRequest{}.Type()}, Filter: sent, Once: true}
 	unsubscribe := c.Timeline.Subscribe(on, func(bus.SystemEvent) {
 		go func() { // ends with the answer
@@ -111,6 +108,20 @@ func (c Client) interruptWith(ctx context.Context, agent event.AgentID, message 
 		}()
 	})
 	return func() { unsubscribe(); close(gone) }
+}
+
+// sentID is the id of the message that a request wants answered, in whatever
+// process it was made.
+func sentID(d event.Data) string {
+	switch q := d.(type) {
+	case AgentReceiveRequest:
+		return q.MessageID
+	case event.Unknown:
+		var far AgentReceiveRequest
+		_ = json.Unmarshal(q.Raw, &far) // what cannot be read is nobody's
+		return far.MessageID
+	}
+	return ""
 }
 
 // Interrupt stops the running answer.

@@ -395,7 +395,30 @@ func (w wire) Request(ctx context.Context, e bus.SystemEvent) (bus.SystemEvent, 
 }
 
 func (w wire) Subscribe(s bus.Subscription, f func(bus.SystemEvent)) func() {
-	return w.bus.Subscribe(s, func(e bus.SystemEvent) { f(w.over(e)) })
+	wanted := s.Filter
+	s.Filter, s.Once = nil, false
+	return w.bus.Subscribe(s, func(e bus.SystemEvent) {
+		if e = w.over(e); wanted == nil || wanted(e) {
+			f(e)
+		}
+	})
+}
+
+// Who gives up elsewhere stops the answer here, for the reason that it had.
+func TestGivingUpElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := serve(t)
+		c.Timeline = wire{t, w.Bus}
+		a := run(t, c, runtime.AgentRunRequest{Config: runtime.AgentConfig{Model: "slow"}})
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, engine.Interrupt(event.ByTimeout))
+		defer cancel()
+		if err := c.Receive(ctx, a.AgentID, event.Say("well?")); !errors.Is(err, engine.Interrupt(event.ByTimeout)) {
+			t.Errorf("ended with %v", err)
+		}
+		if got := last(t, c, a.SessionID); got != "Well" {
+			t.Errorf("what came is %q", got)
+		}
+	})
 }
 
 // Messages that are sent one after the other are answered so, whoever waits for
