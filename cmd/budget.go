@@ -214,9 +214,9 @@ func refuse(format string, args ...any) error {
 
 // sum is what was spent of a limit, and who has set it.
 func (g *guard) sum(l limit) string {
-	s := fmt.Sprintf("%s of %s (%s)", cents(l.spent), cents(l.usd), g.origin(l))
+	s := fmt.Sprintf("%s of $%s (%s)", cents(l.spent), l.usd, g.origin(l))
 	if l.unpriced > 0 {
-		s += fmt.Sprintf(", not counting %d requests of unknown price", l.unpriced)
+		s += fmt.Sprintf(", not counting what has no price (%s)", count(l.unpriced, "request"))
 	}
 	return s
 }

@@ -98,7 +98,7 @@ func help(c *cobra.Command, _ []string) {
 // commands are the nouns.
 func (w *world) commands() []*cobra.Command {
 	return []*cobra.Command{
-		sessionCommand(w), imageCommand(w), modelCommand(w), keyCommand(w), configCommand(w), replayCommand(w), doctorCommand(w), exitCodesCommand(),
+		sessionCommand(w), imageCommand(w), statsCommand(w), modelCommand(w), keyCommand(w), configCommand(w), replayCommand(w), doctorCommand(w), exitCodesCommand(),
 	}
 }
 

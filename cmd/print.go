@@ -57,6 +57,7 @@ type resultUsage struct {
 	OutputTokens             int64 `json:"output_tokens"`
 	CacheReadInputTokens     int64 `json:"cache_read_input_tokens"`
 	CacheCreationInputTokens int64 `json:"cache_creation_input_tokens"`
+	CacheCreation1hTokens    int64 `json:"cache_creation_1h_input_tokens,omitempty"` // of those
 	ReasoningTokens          int64 `json:"reasoning_tokens"`
 }
 
@@ -64,7 +65,7 @@ func resultUsageOf(u event.Usage) resultUsage {
 	return resultUsage{
 		InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
 		CacheReadInputTokens: u.CacheReadTokens, CacheCreationInputTokens: u.CacheWriteTokens,
-		ReasoningTokens: u.ReasoningTokens,
+		CacheCreation1hTokens: u.CacheWrite1hTokens, ReasoningTokens: u.ReasoningTokens,
 	}
 }
 
