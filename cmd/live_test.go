@@ -127,23 +127,23 @@ func TestNobodyIsAskedUnasked(t *testing.T) {
 // Each of these servers answers when all have been asked.
 func TestServersAreAskedAtOnce(t *testing.T) {
 	t.Parallel()
-	var all sync.WaitGroup
-	all.Add(3)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		all.Done()
-		all.Wait()
-		offering(w, "data", model{"id": "here"})
-	}))
-	defer server.Close()
-	home := t.TempDir()
-	file := "model = 'a/here'\n"
-	for _, name := range []string{"a", "b", "c"} {
-		file += fmt.Sprintf("[providers.%s]\nbase_url = '%s/%s'\n", name, server.URL, name)
-	}
-	if err := os.WriteFile(home+"/agentx.toml", []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	for _, args := range [][]string{{"model", "list", "--live"}, {"doctor", "--online"}} {
+		var all sync.WaitGroup
+		all.Add(3)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			all.Done()
+			all.Wait()
+			offering(w, "data", model{"id": "here"})
+		}))
+		defer server.Close()
+		home := t.TempDir()
+		file := "model = 'a/here'\n"
+		for _, name := range []string{"a", "b", "c"} {
+			file += fmt.Sprintf("[providers.%s]\nbase_url = '%s/%s'\n", name, server.URL, name)
+		}
+		if err := os.WriteFile(home+"/agentx.toml", []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		cmd := exec.Command("agentx", append(args, "--config", home+"/agentx.toml")...)
 		cmd.Dir, cmd.Env = home, []string{"HOME=" + home}
 		out, err := cmd.CombinedOutput()
@@ -155,7 +155,6 @@ func TestServersAreAskedAtOnce(t *testing.T) {
 				t.Errorf("agentx %s: %s has not answered:\n%s", strings.Join(args, " "), name, out)
 			}
 		}
-		all.Add(3)
 	}
 }
 
