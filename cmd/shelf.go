@@ -162,6 +162,14 @@ func (s *shelf) SetModel(ctx context.Context, id event.SessionID, model string) 
 	return k.SetModel(ctx, id, model)
 }
 
+func (s *shelf) SetSystem(ctx context.Context, id event.SessionID, prompt string) error {
+	k, err := s.of(ctx, id)
+	if err != nil {
+		return err
+	}
+	return k.SetSystem(ctx, id, prompt)
+}
+
 func (s *shelf) Delete(ctx context.Context, id event.SessionID) error {
 	k, err := s.of(ctx, id)
 	if err != nil {

@@ -117,7 +117,7 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.system, err = readSystem(cmp.Or(o.system, c.System)); err != nil {
+	if t.system, err = w.systemFor(ctx, o, past, c.System); err != nil {
 		return nil, err
 	}
 	t.choose(choice)
@@ -168,6 +168,18 @@ func (t *talk) begin(ctx context.Context, q runtime.AgentRunRequest, o options) 
 	}
 	t.agent, t.session = running.AgentID, running.SessionID
 	return err
+}
+
+// systemFor is the system prompt that o asks for, else that of the session, else
+// the one for all.
+func (w *world) systemFor(ctx context.Context, o options, past store.Session, common string) (string, error) {
+	if o.system == "" && past.ID != "" {
+		s, err := w.db.Session(ctx, past.ID)
+		if err != nil || s.System != "" {
+			return s.System, err
+		}
+	}
+	return readSystem(cmp.Or(o.system, common))
 }
 
 // modelFor is the model that o asks for, else the one that the session used.

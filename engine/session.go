@@ -22,6 +22,7 @@ type Session struct {
 	Title    string // the beginning of the first message, until it is named
 	Model    string // with which it goes on
 	Dir      string // folder in which it was begun
+	System   string // system prompt with which it goes on; left out of lists
 	ParentID event.SessionID
 	Image    event.ImageID // from which it was begun; empty for most
 
@@ -48,6 +49,7 @@ type sessionJSON struct {
 	Title       string          `json:"title"`
 	Model       string          `json:"model,omitempty"`
 	Dir         string          `json:"dir,omitempty"`
+	System      string          `json:"systemPrompt,omitempty"`
 	ParentID    event.SessionID `json:"parentSessionId,omitempty"`
 	Image       event.ImageID   `json:"imageId,omitempty"`
 	Created     event.Millis    `json:"createdAt"`
@@ -61,7 +63,7 @@ type sessionJSON struct {
 
 // MarshalJSON writes the names that the commands use.
 func (s Session) MarshalJSON() ([]byte, error) {
-	return event.Marshal(sessionJSON{s.ID, s.Title, s.Model, s.Dir, s.ParentID, s.Image,
+	return event.Marshal(sessionJSON{s.ID, s.Title, s.Model, s.Dir, s.System, s.ParentID, s.Image,
 		event.MillisOf(s.Created), event.MillisOf(s.Updated), s.Messages, s.Usage, s.Cost, s.Open, s.Interrupted})
 }
 
@@ -71,7 +73,7 @@ func (s *Session) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &w); err != nil {
 		return err
 	}
-	*s = Session{w.ID, w.Title, w.Model, w.Dir, w.ParentID, w.Image,
+	*s = Session{w.ID, w.Title, w.Model, w.Dir, w.System, w.ParentID, w.Image,
 		w.Created.Time(), w.Updated.Time(), w.Messages, w.Usage, w.Cost, w.Open, w.Interrupted}
 	return nil
 }

@@ -73,7 +73,8 @@ func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message st
 
 func (db *DB) twin(ctx context.Context, tx *sql.Tx, from, to event.SessionID) error {
 	s := Session{ID: to, ParentID: from}
-	err := tx.QueryRowContext(ctx, `SELECT title, model, dir, image FROM sessions WHERE id = ?`, string(from)).Scan(&s.Title, &s.Model, &s.Dir, &s.Image)
+	err := tx.QueryRowContext(ctx, `SELECT title, model, dir, image, system FROM sessions WHERE id = ?`, string(from)).
+		Scan(&s.Title, &s.Model, &s.Dir, &s.Image, &s.System)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}

@@ -308,7 +308,7 @@ func (db *DB) thaw(ctx context.Context, id event.ImageID, to Session) error {
 		return err
 	}
 	return db.write(ctx, "thaw", func(ctx context.Context, tx *sql.Tx) error {
-		s := Session{ID: to.ID, Title: line(to.Title), Model: w.Model, Dir: to.Dir, Image: id, Created: to.Created}
+		s := Session{ID: to.ID, Title: line(to.Title), Model: w.Model, Dir: to.Dir, System: to.System, Image: id, Created: to.Created}
 		if err := db.create(ctx, tx, s); err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ func scripts(from fs.FS) []string {
 const (
 	imageSchema  = 2
 	ledgerSchema = 3
+	systemSchema = 4
 )
 
 func latest() int { return len(scripts(migrations)) }

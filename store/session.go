@@ -46,8 +46,8 @@ func scanSession(scan func(...any) error, more ...any) (Session, error) {
 	return s, err
 }
 
-// Create makes an empty session of the id, title, model, folder, parent and
-// image of s. It is in no list before something is said in it. Of an id that there is,
+// Create makes an empty session of the id, title, model, folder, system prompt,
+// parent and image of s. It is in no list before something is said in it. Of an id that there is,
 // it returns ErrExists. Without a time of creation it is now.
 func (db *DB) Create(ctx context.Context, s Session) error {
 	return db.write(ctx, "create", func(ctx context.Context, tx *sql.Tx) error { return db.create(ctx, tx, s) })
@@ -61,10 +61,10 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 		s.Created = db.now()
 	}
 	res, err := tx.ExecContext(ctx, `
-		INSERT INTO sessions (id, title, model, dir, parent, created, updated, image)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+		INSERT INTO sessions (id, title, model, dir, parent, created, updated, image, system)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8)
 		ON CONFLICT (id) DO NOTHING`,
-		string(s.ID), s.Title, s.Model, s.Dir, string(s.ParentID), s.Created.UnixMilli(), string(s.Image))
+		string(s.ID), s.Title, s.Model, s.Dir, string(s.ParentID), s.Created.UnixMilli(), string(s.Image), s.System)
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,9 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 // Session returns the session that id names, or ErrNotFound.
 func (db *DB) Session(ctx context.Context, id event.SessionID) (Session, error) {
 	s, err := db.one(ctx, `SELECT `+db.columns()+` FROM sessions AS s WHERE id = ?`, string(id))
+	if err == nil && db.schema >= systemSchema {
+		err = db.r.QueryRowContext(ctx, `SELECT system FROM sessions WHERE id = ?`, string(id)).Scan(&s.System)
+	}
 	return s, db.fault("session", err)
 }
 
@@ -211,6 +214,14 @@ func (db *DB) Rename(ctx context.Context, id event.SessionID, title string) erro
 func (db *DB) SetModel(ctx context.Context, id event.SessionID, model string) error {
 	return db.write(ctx, "set model", func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE sessions SET model = ? WHERE id = ?`, model, string(id))
+		return found(res, err)
+	})
+}
+
+// SetSystem says with which system prompt a session goes on.
+func (db *DB) SetSystem(ctx context.Context, id event.SessionID, prompt string) error {
+	return db.write(ctx, "set system prompt", func(ctx context.Context, tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE sessions SET system = ? WHERE id = ?`, prompt, string(id))
 		return found(res, err)
 	})
 }

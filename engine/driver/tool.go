@@ -42,6 +42,15 @@ func (l Loop) offered() []engine.Tool {
 	return all
 }
 
+// ToolNames are the names of the tools.
+func (l Loop) ToolNames() []string {
+	var names []string
+	for _, t := range l.Tools {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
 func (l Loop) tool(name string) (Tool, bool) {
 	for _, t := range l.Tools {
 		if t.Name == name {
@@ -150,14 +159,10 @@ func (l Loop) admit(ctx context.Context, call event.ToolCall) (Tool, *event.Outp
 }
 
 func (l Loop) names() string {
-	var names []string
-	for _, t := range l.Tools {
-		names = append(names, t.Name)
-	}
-	if len(names) == 0 {
+	if len(l.Tools) == 0 {
 		return "none"
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(l.ToolNames(), ", ")
 }
 
 // execute runs a call in a goroutine of its own, which ends with the call, and

@@ -27,6 +27,7 @@ type Library interface {
 	ForkBefore(ctx context.Context, from, to event.SessionID, message string) error
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	SetModel(ctx context.Context, id event.SessionID, model string) error
+	SetSystem(ctx context.Context, id event.SessionID, prompt string) error
 	Delete(ctx context.Context, id event.SessionID) error
 	Lock(ctx context.Context, id event.SessionID) (release func(), err error)
 }
@@ -208,6 +209,7 @@ func nothingThere(t *testing.T, s shelf) {
 	}
 	s.want("Rename", s.Rename(ctx, "x", "y"), engine.ErrNotFound)
 	s.want("SetModel", s.SetModel(ctx, "x", "y"), engine.ErrNotFound)
+	s.want("SetSystem", s.SetSystem(ctx, "x", "y"), engine.ErrNotFound)
 	s.want("Delete", s.Delete(ctx, "x"), engine.ErrNotFound)
 	s.want("ForkBefore(from nowhere)", s.ForkBefore(ctx, "x", "y", ""), engine.ErrNotFound)
 	s.want("ForkBefore(no message)", s.ForkBefore(ctx, "s", "y", "u9"), engine.ErrNotFound)
@@ -363,8 +365,8 @@ func renamedAndGone(t *testing.T, s shelf) {
 	ctx := t.Context()
 	s.begin("s")
 	s.talk("s", 1, "hello", "hi")
-	s.must(s.Rename(ctx, "s", " A\x1b\n title "), s.SetModel(ctx, "s", "m/2"))
-	if got := s.session("s"); got.Title != "A title" || got.Model != "m/2" {
+	s.must(s.Rename(ctx, "s", " A\x1b\n title "), s.SetModel(ctx, "s", "m/2"), s.SetSystem(ctx, "s", "Be\nbrief."))
+	if got := s.session("s"); got.Title != "A title" || got.Model != "m/2" || got.System != "Be\nbrief." {
 		t.Errorf("Session() = %+v", got)
 	}
 	if ids := s.ids(engine.SessionFilter{Query: "title"}); ids != "s" {

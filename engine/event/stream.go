@@ -137,7 +137,8 @@ const (
 	// What commands fail with, beside these.
 	CodeExists      ErrorCode = "exists"      // there is one of that name already
 	CodeInUse       ErrorCode = "in_use"      // somebody else has it
-	CodeStopped     ErrorCode = "stopped"     // the agent is stopped or destroyed
+	CodeStopped     ErrorCode = "stopped"     // the agent is stopped, and can be resumed
+	CodeDestroyed   ErrorCode = "destroyed"   // the agent or its container is destroyed
 	CodeInterrupted ErrorCode = "interrupted" // somebody stopped it
 )
 

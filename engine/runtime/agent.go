@@ -17,6 +17,7 @@ import (
 // A Definition says what an agent is, before there is one.
 type Definition struct {
 	Name    string
+	About   string // what it is for, in a sentence
 	Driver  engine.Driver
 	Model   string
 	System  string // system prompt
@@ -36,7 +37,7 @@ type Definition struct {
 // config is what a command would say of the agent.
 func (d Definition) config() AgentConfig {
 	return AgentConfig{
-		Name: d.Name, SystemPrompt: d.System, Model: d.Model,
+		Name: d.Name, Description: d.About, SystemPrompt: d.System, Model: d.Model,
 		MaxTokens: d.Options.MaxTokens, Temperature: d.Options.Temperature, Effort: d.Options.Effort,
 	}
 }
@@ -220,6 +221,9 @@ func (a *Agent) configure(ctx context.Context, q AgentConfigureRequest) error {
 	}
 	if q.Model != "" && r.Sessions != nil {
 		err = kept(r.Sessions.SetModel(ctx, a.Session, q.Model))
+	}
+	if err == nil && q.System != nil && r.Sessions != nil {
+		err = kept(r.Sessions.SetSystem(ctx, a.Session, *q.System))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

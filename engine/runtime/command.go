@@ -235,6 +235,7 @@ type (
 // runtime's to choose.
 type AgentConfig struct {
 	Name         string   `json:"name"`
+	Description  string   `json:"description,omitempty"`
 	SystemPrompt string   `json:"systemPrompt,omitempty"`
 	Model        string   `json:"model,omitempty"`
 	MaxTokens    int      `json:"maxTokens,omitempty"`

@@ -63,11 +63,11 @@ agent_unregistered {"containerId":"home","agentId":"agent_1"}
 agent_destroy_response {"requestId":"req_5","agentId":"agent_1","success":true}
 agent_receive_request {"agentId":"agent_1","content":"hello?","messageId":"n"}
 system_error {"message":"agent_receive failed","severity":"error","details":"the agent is destroyed"}
-agent_receive_response {"requestId":"req_6","error":"the agent is destroyed","errorCode":"stopped","agentId":"agent_1","turnId":"turn_n"}
+agent_receive_response {"requestId":"req_6","error":"the agent is destroyed","errorCode":"destroyed","agentId":"agent_1","turnId":"turn_n"}
 container_destroyed {"containerId":"home"}
 agent_run_request {"containerId":"home","config":{"name":"late"},"sessionId":"s"}
 system_error {"message":"agent_run failed","severity":"error","details":"runtime: the container is destroyed"}
-agent_run_response {"requestId":"req_7","error":"runtime: the container is destroyed","errorCode":"stopped","containerId":"home","agentId":"agent_2","sessionId":"s"}`
+agent_run_response {"requestId":"req_7","error":"runtime: the container is destroyed","errorCode":"destroyed","containerId":"home","agentId":"agent_2","sessionId":"s"}`
 	if diff := cmp.Diff(strings.Split(want[1:], "\n"), got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

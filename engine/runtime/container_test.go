@@ -55,7 +55,7 @@ func TestContainersByCommands(t *testing.T) {
 	if got := w.types("container/"); got != "agent_unregistered agent_unregistered container_destroyed" {
 		t.Errorf("told %s", got)
 	}
-	if err := c.Receive(ctx, shed[0], event.Say("hello?")); !errors.Is(err, engine.ErrNotFound) {
+	if err := c.Receive(ctx, shed[0], event.Say("hello?")); !errors.Is(err, engine.ErrDestroyed) {
 		t.Errorf("an agent of a container that is gone: %v", err)
 	}
 	if _, err := runtime.Ask[runtime.ContainerGetResponse](ctx, c, runtime.ContainerGetRequest{ContainerID: "shed"}); !errors.Is(err, engine.ErrNotFound) {

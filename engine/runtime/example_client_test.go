@@ -68,5 +68,5 @@ func ExampleClient() {
 	// That is question 1.
 	// frozen: 2 messages
 	// That is question 2.
-	// agent "agent_2": not found
+	// agent "agent_2": the agent is destroyed
 }

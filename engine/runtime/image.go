@@ -33,12 +33,18 @@ func (r *Runtime) imageSnapshot(ctx context.Context, q ImageSnapshotRequest, out
 	return s, kept(err)
 }
 
+// equipped is a driver that says which tools it has.
+type equipped interface{ ToolNames() []string }
+
 // subject is what an image says beside the messages, and whose it is.
 func (r *Runtime) subject(ctx context.Context, q ImageSnapshotRequest) (engine.Image, bus.Scope, error) {
 	im := engine.Image{Name: q.Name, Description: q.Description, System: q.System, Created: event.MillisOf(r.Now())}
 	if q.AgentID == "" {
 		s, err := r.session(ctx, q.SessionID)
-		im.Session, im.Model = s.ID, s.Model
+		if err == nil {
+			s, err = r.Sessions.Session(ctx, s.ID) // what was found may leave out what lists do
+		}
+		im.Session, im.Model, im.System = s.ID, s.Model, cmp.Or(im.System, s.System)
 		return im, bus.Scope{Session: s.ID}, err
 	}
 	a, err := r.agent(q.AgentID)
@@ -48,6 +54,9 @@ func (r *Runtime) subject(ctx context.Context, q ImageSnapshotRequest) (engine.I
 	c := a.Config()
 	im.Container, im.Agent, im.Session = a.home.ID, a.ID, a.Session
 	im.System, im.Model = c.SystemPrompt, c.Model
+	if d, ok := a.Definition().Driver.(equipped); ok {
+		im.Tools = d.ToolNames()
+	}
 	if a.sandbox != nil {
 		im.Sandbox, err = a.sandbox.Changes(ctx)
 	}
@@ -76,7 +85,7 @@ func (r *Runtime) imageResume(ctx context.Context, q ImageResumeRequest, out *Im
 		return s, err
 	}
 	next := engine.Session{
-		ID: event.SessionID(r.NewID("session")), Title: cmp.Or(q.Title, im.Name), Dir: q.Dir, Model: config.Model, Image: im.ID,
+		ID: event.SessionID(r.NewID("session")), Title: cmp.Or(q.Title, im.Name), Dir: q.Dir, Model: config.Model, System: config.SystemPrompt, Image: im.ID,
 	}
 	place, err := r.begin(ctx, next, func() error { return images.Thaw(ctx, im.ID, next) })
 	if err != nil {

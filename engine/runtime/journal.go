@@ -33,6 +33,7 @@ type Sessions interface {
 	ForkBefore(ctx context.Context, from, to event.SessionID, message string) error
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	SetModel(ctx context.Context, id event.SessionID, model string) error
+	SetSystem(ctx context.Context, id event.SessionID, prompt string) error
 	Delete(ctx context.Context, id event.SessionID) error
 	// Lock makes the caller the only one that writes to the session, until
 	// release. Where somebody else has it, the error is [engine.ErrInUse].
@@ -51,8 +52,8 @@ type Images interface {
 	// Image returns the one that ref means, whole: an id, the beginning of one,
 	// or a name.
 	Image(ctx context.Context, ref string) (engine.Image, error)
-	// Thaw makes a session of what an image holds. Its id, title and folder are
-	// those of to.
+	// Thaw makes a session of what an image holds. Its id, title, folder and system
+	// prompt are those of to.
 	Thaw(ctx context.Context, id event.ImageID, to engine.Session) error
 	DeleteImage(ctx context.Context, id event.ImageID) error
 }

@@ -318,6 +318,11 @@ func (m *Memory) SetModel(_ context.Context, id event.SessionID, model string) e
 	return m.change(id, func(s *memorySession) { s.Model = model })
 }
 
+// SetSystem says with which system prompt a session goes on.
+func (m *Memory) SetSystem(_ context.Context, id event.SessionID, prompt string) error {
+	return m.change(id, func(s *memorySession) { s.System = prompt })
+}
+
 func (m *Memory) change(id event.SessionID, f func(*memorySession)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -84,8 +84,8 @@ func kinds() []kind {
 		{event.CodeExists, engine.ErrExists},
 		{event.CodeInUse, engine.ErrInUse},
 		{event.CodeStopped, engine.ErrStopped},
-		{event.CodeStopped, engine.ErrDestroyed},
-		{event.CodeStopped, errClosed},
+		{event.CodeDestroyed, engine.ErrDestroyed},
+		{event.CodeDestroyed, errClosed},
 		{event.CodeInterrupted, engine.ErrWithdrawn},
 	}
 }

@@ -45,6 +45,7 @@ type Runtime struct {
 	mu         sync.Mutex
 	containers map[event.ContainerID]*Container
 	agents     map[event.AgentID]*Agent // of all containers
+	gone       obituary
 	unserve    func()
 	closed     bool
 }
@@ -259,6 +260,9 @@ func (c *Container) unregister(a *Agent) (first bool) {
 	delete(c.agents, a.ID)
 	c.runtime.mu.Lock()
 	delete(c.runtime.agents, a.ID)
+	if first {
+		c.runtime.gone.add(a.ID)
+	}
 	c.runtime.mu.Unlock()
 	c.mu.Unlock()
 	if first {

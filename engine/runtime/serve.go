@@ -301,6 +301,9 @@ func (r *Runtime) agent(id event.AgentID) (*Agent, error) {
 	if a := r.agents[id]; a != nil {
 		return a, nil
 	}
+	if r.gone.has(id) {
+		return nil, fmt.Errorf("agent %q: %w", id, engine.ErrDestroyed)
+	}
 	return nil, fmt.Errorf("agent %q: %w", id, engine.ErrNotFound)
 }
 

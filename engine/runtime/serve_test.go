@@ -154,6 +154,9 @@ command/response/result agent_run_response home,agent_2,session_1, req_2`)
 	if got := w.types("session/"); got != "message_persisted message_persisted message_persisted message_persisted session_title_updated session_resumed session_created session_forked session_destroyed session_destroyed" {
 		t.Errorf("told of sessions: %s", got)
 	}
+	if err := c.Receive(ctx, b.AgentID, event.Say("still?")); !errors.Is(err, engine.ErrDestroyed) {
+		t.Errorf("a destroyed agent: %v", err)
+	}
 	if _, err := c.Session(ctx, string(fork)); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("a deleted session: %v", err)
 	}

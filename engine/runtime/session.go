@@ -145,7 +145,7 @@ func (r *Runtime) take(ctx context.Context, q AgentRunRequest) (seat, error) {
 	if err != nil {
 		return seat{}, err
 	}
-	s := engine.Session{ID: q.SessionID, Title: q.Title, Model: q.Config.Model, Dir: q.Dir, ParentID: q.Recall}
+	s := engine.Session{ID: q.SessionID, Title: q.Title, Model: q.Config.Model, Dir: q.Dir, System: q.Config.SystemPrompt, ParentID: q.Recall}
 	if s.ID == "" {
 		s.ID = event.SessionID(r.NewID("session"))
 	}
@@ -180,6 +180,9 @@ func (r *Runtime) resume(ctx context.Context, s engine.Session, q AgentRunReques
 	}
 	if q.Config.Model != "" && q.Config.Model != s.Model {
 		err = kept(r.Sessions.SetModel(ctx, s.ID, q.Config.Model))
+	}
+	if err == nil && q.Config.SystemPrompt != s.System {
+		err = kept(r.Sessions.SetSystem(ctx, s.ID, q.Config.SystemPrompt))
 	}
 	if err == nil && q.Title != "" && q.Title != s.Title {
 		err = r.title(ctx, s.ID, q.Title)
