@@ -24,6 +24,9 @@ func ask(ctx context.Context, w *world, o options) error {
 	if err != nil {
 		return w.refused(o, err)
 	}
+	if o.dry {
+		return w.dryRun(ctx, o, content)
+	}
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, engine.Interrupt(event.ByTimeout))

@@ -154,7 +154,7 @@ func (c *caller) speak(key config.Secret, source string) (engine.Driver, error) 
 		headers.Set(name, value)
 	}
 	secret := wire.Secret(key.Reveal())
-	client := &wire.Client{Version: versionLine()}
+	client := &wire.Client{Version: versionLine(), Transport: c.world.transport}
 	client.Header, client.Idle = c.patience()
 	switch p.Protocol {
 	case config.Anthropic:

@@ -15,7 +15,8 @@ const (
 	fileBytes     = 30   // of a file that is no text, for a token: a page of a PDF has some 60 kB, and takes 2,000
 )
 
-// estimate is about how many tokens a model will read of a request.
+// estimate is about how many tokens a model will read of a request. What it has
+// counted itself is not guessed.
 func estimate(req engine.Request) int64 {
 	bytes := len(req.System)
 	for _, t := range req.Tools {
@@ -32,6 +33,9 @@ func estimate(req engine.Request) int64 {
 			add(event.Parts(m.Content))
 		case event.AssistantMessage:
 			add(m.Content)
+			if m.Usage != nil && m.Model == req.Model && m.Usage.Context() > 0 {
+				bytes, tokens = 0, m.Usage.Context()
+			}
 		case event.ToolResultMessage:
 			add(event.Parts{m.ToolResult})
 		}

@@ -24,6 +24,7 @@ type options struct {
 	effort        string
 	maxTurns      int
 	budget        string // in USD
+	dry           bool   // show what would be sent
 	fallback      string
 	schema        string // JSON, or a file of it
 	timeout       time.Duration
@@ -67,6 +68,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.budget, "max-budget-usd", "", "send nothing more when this run has cost so many `DOLLARS`")
 	f.StringVar(&o.fallback, "fallback-model", "", "`MODEL` to ask where the first cannot answer")
 	f.StringVar(&o.schema, "json-schema", "", "one answer that follows this JSON schema: `JSON` or a file")
+	f.BoolVar(&o.dry, "dry-run", false, "print the request as it would be sent, without secrets, and send nothing")
 	f.StringVar(&o.trace, "trace", "", "record what goes through the engine in this new `FILE`, for `agentx replay`")
 	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
 }

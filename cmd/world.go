@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
@@ -24,11 +25,12 @@ type world struct {
 		config, db, color string
 		quiet, verbose    bool
 	}
-	bus     *bus.Bus
-	trace   *trace // nil where nothing is recorded
-	signals *signals
-	purse   purse
-	now     func() time.Time
+	bus       *bus.Bus
+	trace     *trace // nil where nothing is recorded
+	signals   *signals
+	purse     purse
+	transport http.RoundTripper // nil is that of each driver
+	now       func() time.Time
 
 	mu     sync.Mutex
 	known  []config.Secret // keys that were used: never shown
