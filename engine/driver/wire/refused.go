@@ -21,10 +21,12 @@ func refused(history iter.Seq[event.Message]) map[int]bool {
 		case event.AssistantMessage:
 			fresh = nil // what it answers has been read
 		case event.ErrorMessage:
-			for _, i := range fresh {
-				all[i] = all[i] || unwelcome(m.ErrorCode)
+			if unwelcome(m.ErrorCode) {
+				for _, i := range fresh {
+					all[i] = true
+				}
+				fresh = nil
 			}
-			fresh = nil
 		}
 	}
 	return all
