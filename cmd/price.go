@@ -1,7 +1,7 @@
 package cmd
 
 import (
-	"cmp"
+	"strings"
 	"sync"
 
 	"agentx/config"
@@ -33,22 +33,29 @@ func price(input, output, read, write, hour config.Price) engine.Price {
 }
 
 // pricerOf prices what a session with that model took. The configuration is
-// read when the first price is asked for; where it cannot be, nothing has one.
+// read when the first price is asked for; where it cannot be, nothing has one,
+// nor has what another model took that has answered in between.
 func (w *world) pricerOf(model string) engine.Pricer {
 	find := sync.OnceValue(func() engine.Pricer {
 		c, err := w.config()
+		if err != nil || model == "" {
+			return nil
+		}
+		choice, err := c.Resolve(model)
 		if err != nil {
 			return nil
 		}
-		choice, err := c.Resolve(cmp.Or(model, "guide"))
-		if err != nil {
-			return nil
+		price, prices := pricer(c, choice), c.Prices()
+		return func(answered string, u event.Usage) (event.USD, bool) {
+			if _, listed := prices.Lookup(choice.Provider.Name, answered); !listed && !strings.HasPrefix(answered, choice.Model) {
+				return 0, false
+			}
+			return price(answered, u)
 		}
-		return pricer(c, choice)
 	})
-	return func(model string, u event.Usage) (event.USD, bool) {
+	return func(answered string, u event.Usage) (event.USD, bool) {
 		if p := find(); p != nil {
-			return p(model, u)
+			return p(answered, u)
 		}
 		return 0, false
 	}

@@ -29,3 +29,23 @@ func TestWhatTheTableMeans(t *testing.T) {
 		}
 	}
 }
+
+// What a dead writer has left is priced by the model of its session, as far as
+// it was that which answered.
+func TestThePricesOfASession(t *testing.T) {
+	w := &world{config: func() (config.Config, error) { return config.Load(config.Source{Env: config.Environ(nil)}) }}
+	for _, c := range []struct{ session, answered, want string }{
+		{"openai/gpt-4o", "gpt-4o-2024-08-06", "2.5"},
+		{"openai/gpt-4o", "gpt-4o-mini", "0.15"},
+		{"openai/gpt-4o", "claude-opus-4-5", ""},
+		{"openai/of-tomorrow", "of-tomorrow-2031-01-01", ""},
+		{"guide/guide", "guide", "0"},
+		{"nobody/nothing", "nothing", ""},
+		{"", "gpt-4o", ""},
+	} {
+		got, known := w.pricerOf(c.session)(c.answered, event.Usage{InputTokens: 1_000_000})
+		if known != (c.want != "") || known && got.String() != c.want {
+			t.Errorf("in a session of %q a million tokens of %s cost %s, %v; want %q", c.session, c.answered, got, known, c.want)
+		}
+	}
+}
