@@ -107,6 +107,9 @@ func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
 	if s.Interrupted && s.Messages > 0 {
 		o.Notice = "The last answer was broken off; what had come is above. /retry asks again."
 	}
+	if o.Notice == "" {
+		o.Notice = t.choice().Doubt()
+	}
 	if o.Draft, err = d.draft(ctx, t.session); err != nil {
 		return o, err
 	}
@@ -438,7 +441,7 @@ func slug(title string) string {
 }
 
 // Models lists what could be talked to now.
-func (d *desk) Models(context.Context) ([]tui.Choice, error) {
+func (d *desk) Models(ctx context.Context) ([]tui.Choice, error) {
 	c, err := d.world.config()
 	if err != nil {
 		return nil, d.say(err)
@@ -447,6 +450,7 @@ func (d *desk) Models(context.Context) ([]tui.Choice, error) {
 	if err != nil {
 		return nil, d.say(err)
 	}
+	sortByUse(models, d.world.lastUsed(ctx))
 	var list []tui.Choice
 	for _, alias := range slices.Sorted(maps.Keys(c.Aliases)) {
 		list = append(list, tui.Choice{Name: alias, Detail: "alias of " + c.Aliases[alias]})
@@ -508,7 +512,9 @@ func (d *desk) SetModel(ctx context.Context, name string) (tui.Choice, error) {
 		return tui.Choice{}, d.say(err)
 	}
 	t.choose(choice)
-	return d.choice(choice), nil
+	chosen := d.choice(choice)
+	chosen.Notice = choice.Doubt()
+	return chosen, nil
 }
 
 // SetSystem changes the system prompt from the next message on.

@@ -201,16 +201,22 @@ func (w *world) described(ctx context.Context, c config.Config, models []listedM
 		w.note("%v", err) // the list may show what to choose instead
 	}
 	aliases := aliased(c)
-	used := map[string]int{} // less than 0, the last one least
-	for i, name := range w.lastUsed(ctx) {
-		used[name] = i - maxUsed
-	}
+	last := w.lastUsed(ctx)
 	for i := range models {
 		m := &models[i]
-		m.Key, m.Aliases, m.Default, m.Used = keys[m.Provider], aliases[m.name()], err == nil && m.name() == chosen.Name(), used[m.name()] < 0
+		m.Key, m.Aliases, m.Default, m.Used = keys[m.Provider], aliases[m.name()], err == nil && m.name() == chosen.Name(), slices.Contains(last, m.name())
 	}
-	slices.SortStableFunc(models, func(a, b listedModel) int { return cmp.Compare(used[a.name()], used[b.name()]) })
+	sortByUse(models, last)
 	return models, nil
+}
+
+// sortByUse puts the models that were used last first.
+func sortByUse(models []listedModel, last []string) {
+	place := map[string]int{} // less than 0, the last one least
+	for i, name := range last {
+		place[name] = i - len(last)
+	}
+	slices.SortStableFunc(models, func(a, b listedModel) int { return cmp.Compare(place[a.name()], place[b.name()]) })
 }
 
 // aliased are the aliases of each model that has some.

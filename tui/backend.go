@@ -103,6 +103,7 @@ type Choice struct {
 	Name   string // provider/model
 	Detail string // what to know about it: its alias, its price
 	Window int64  // tokens it can read; 0 where nobody knows
+	Notice string // what to know before it is asked; empty for most
 }
 
 // Opened is a session that is open, with all that is shown of it.

@@ -128,7 +128,11 @@ func (m Model) setModel(name string) (Model, tea.Cmd) {
 	return fetch(m, "change the model", func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
 		m.open.Model = c
 		m.footer = m.footer.SetModel(c.Name, c.Window)
-		return m.say(transcript.Info, text.Line(c.Name)+" answers from the next message on."), nil
+		m = m.say(transcript.Info, text.Line(c.Name)+" answers from the next message on.")
+		if c.Notice != "" {
+			m = m.say(transcript.Warning, text.Line(c.Notice))
+		}
+		return m, nil
 	})
 }
 
