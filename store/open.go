@@ -158,7 +158,7 @@ func (db *DB) resolve() error {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, lerr := os.Lstat(path); lerr == nil {
+		if info, lerr := os.Lstat(path); lerr == nil && info.Mode()&fs.ModeSymlink != 0 { // and not made by somebody else just now
 			return fmt.Errorf("%w: it is a link that leads nowhere", ErrNotDatabase)
 		}
 		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
