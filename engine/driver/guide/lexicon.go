@@ -105,6 +105,9 @@ func (l lexicon) content(terms []string) []string {
 // correct returns the term that w was probably meant to be: itself where it is
 // known, else one that is a slip away, or two in a long word.
 func (l lexicon) correct(w string) string {
+	if small, ok := l.swapped(w); ok {
+		return small
+	}
 	if _, ok := slices.BinarySearch(l.known, w); ok || l.empty[w] || len(w) < 5 || !isASCII(w) || w[0] == '-' || w[0] == '/' {
 		return w
 	}
@@ -125,6 +128,20 @@ func (l lexicon) correct(w string) string {
 		return head
 	}
 	return best
+}
+
+// swapped returns the stop word that w is with two neighbours in each other's
+// place: "hwo", "teh".
+func (l lexicon) swapped(w string) (string, bool) {
+	if _, known := slices.BinarySearch(l.known, w); known || l.empty[w] || len(w) < 3 || len(w) > 4 {
+		return "", false
+	}
+	for i := range len(w) - 1 {
+		if s := w[:i] + w[i+1:i+2] + w[i:i+1] + w[i+2:]; l.empty[s] {
+			return s, true
+		}
+	}
+	return "", false
 }
 
 // distance counts the letters to change, add, drop or swap with their neighbour
