@@ -16,10 +16,11 @@ type assembly struct {
 	id    string
 	model string
 	began event.Millis
-	usage event.Usage
+	usage *event.Usage // nil where nothing was counted yet
 
 	bytes int              // of what came of it
 	parts list[event.Part] // finished parts
+	notes list[event.Part] // asides, which stand behind the rest
 	run   run              // the part that is growing
 	calls calls            // tool calls that are open
 
@@ -79,8 +80,10 @@ func assemble(a assembly, at time.Time, in event.Data) (assembly, []event.Messag
 		a.calls, a.bytes = a.calls.write(in), a.bytes+len(in.PartialJSON)
 	case event.ToolUseStop:
 		return a.call(at, in)
+	case event.Aside:
+		return a.note(in), nil
 	case event.MessageDelta:
-		a.usage = a.usage.Add(in.Usage)
+		a.usage = counted(a.usage, in.Usage)
 	case event.MessageStop:
 		a, out := a.close(in.StopReason, false)
 		return a, a.messages(out)
@@ -97,6 +100,19 @@ func (a assembly) grow(thinking bool, s, signature string) assembly {
 	a.run.thinking = thinking
 	a.run.text, a.bytes = a.run.text.add(s), a.bytes+len(s)
 	a.run.signature = signature
+	return a
+}
+
+// maxNotes is more asides than anybody reads.
+const maxNotes = 200
+
+// note keeps an aside, once.
+func (a assembly) note(in event.Aside) assembly {
+	known := func(p event.Part) bool { return p == in }
+	if _, twice := a.notes.find(known); twice || a.notes.len() == maxNotes {
+		return a
+	}
+	a.notes, a.bytes = a.notes.push(in), a.bytes+len(in.Text)+len(in.URL)
 	return a
 }
 
@@ -170,13 +186,22 @@ func (a assembly) close(why event.StopReason, incomplete bool) (assembly, *event
 		return rest, nil
 	}
 	m := &event.AssistantMessage{
-		ID: a.id, Content: a.parts.oldestFirst(), Timestamp: a.began, Model: a.model,
+		ID: a.id, Content: append(a.parts.oldestFirst(), a.notes.oldestFirst()...), Timestamp: a.began, Model: a.model,
 		StopReason: why, Incomplete: incomplete, ParentID: a.user,
 	}
-	if a.usage != (event.Usage{}) {
-		m.Usage = &a.usage
-	}
+	m.Usage = a.usage
 	return rest, m
+}
+
+// counted is the sum of what was counted, nil where that is nothing.
+func counted(sum *event.Usage, more event.Usage) *event.Usage {
+	if sum != nil {
+		more = sum.Add(more)
+	}
+	if more == (event.Usage{}) {
+		return nil
+	}
+	return &more
 }
 
 // messages is out, if there is one.

@@ -10,7 +10,7 @@ import (
 )
 
 // encoding is the first byte of an encoded state: which encoding it is.
-const encoding = 2
+const encoding = 3
 
 // MarshalBinary returns the state as bytes from which UnmarshalBinary makes one
 // that steps like it, whatever comes. It never fails. The bytes are as long as
@@ -27,8 +27,12 @@ func (s State) MarshalBinary() ([]byte, error) {
 	e.text(a.id)
 	e.text(a.model)
 	e.int(int64(a.began))
-	e.usage(a.usage)
+	e.bool(a.usage != nil)
+	if a.usage != nil {
+		e.usage(*a.usage)
+	}
 	e.parts(a.parts.oldestFirst())
+	e.parts(a.notes.oldestFirst())
 	e.bool(a.run.thinking)
 	e.text(a.run.text.String())
 	e.text(a.run.signature)
@@ -81,9 +85,14 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	a.id = d.text()
 	a.model = d.text()
 	a.began = event.Millis(d.int())
-	a.usage = d.usage()
+	if d.bool() {
+		a.usage = counted(nil, d.usage())
+	}
 	for _, p := range d.parts(0) {
 		a.parts = a.parts.push(d.assembled(p))
+	}
+	for _, p := range d.parts(0) {
+		a.notes = a.notes.push(d.noted(p))
 	}
 	a.run.thinking = d.bool()
 	a.run.text = text{}.add(d.text())
@@ -134,6 +143,7 @@ const (
 	partToolReturn
 	partImage
 	partFile
+	partAside
 )
 
 // maxNested is how deep parts may lie in the results of tools.
@@ -169,9 +179,14 @@ func (e *encoder) usage(u event.Usage) {
 	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens, u.CacheWrite1hTokens, u.ReasoningTokens} {
 		e.int(n)
 	}
+	e.text(u.Tier)
 }
 
-func (e *encoder) request(r request) {
+func (e *encoder) request(r *request) {
+	e.bool(r != nil)
+	if r == nil {
+		return
+	}
 	e.text(r.id)
 	e.text(r.model)
 	e.int(int64(r.began))
@@ -260,6 +275,11 @@ func (e *encoder) part(p event.Part) {
 		e.text(p.MediaType)
 		e.bytes(p.Data)
 		e.text(p.Filename)
+	case event.Aside:
+		e.int(partAside)
+		e.text(p.Kind)
+		e.text(p.Text)
+		e.text(p.URL)
 	}
 }
 
@@ -343,11 +363,14 @@ func (d *decoder) bytes() []byte {
 }
 
 func (d *decoder) usage() event.Usage {
-	return event.Usage{InputTokens: d.int(), OutputTokens: d.int(), CacheReadTokens: d.int(), CacheWriteTokens: d.int(), CacheWrite1hTokens: d.int(), ReasoningTokens: d.int()}
+	return event.Usage{InputTokens: d.int(), OutputTokens: d.int(), CacheReadTokens: d.int(), CacheWriteTokens: d.int(), CacheWrite1hTokens: d.int(), ReasoningTokens: d.int(), Tier: d.text()}
 }
 
-func (d *decoder) request() request {
-	return request{id: d.text(), model: d.text(), began: event.Millis(d.int()), usage: d.usage(), cost: event.USD(d.int()), known: d.bool()}
+func (d *decoder) request() *request {
+	if !d.bool() {
+		return nil
+	}
+	return &request{id: d.text(), model: d.text(), began: event.Millis(d.int()), usage: d.usage(), cost: event.USD(d.int()), known: d.bool()}
 }
 
 func (d *decoder) expenses() (all list[event.Expense]) {
@@ -386,7 +409,7 @@ func (d *decoder) parts(nested int) event.Parts {
 }
 
 func (d *decoder) part(nested int) event.Part {
-	switch d.upTo(partFile) {
+	switch d.upTo(partAside) {
 	case partThinking:
 		return event.Thinking{Text: d.text(), Signature: d.text()}
 	case partToolCall:
@@ -399,6 +422,8 @@ func (d *decoder) part(nested int) event.Part {
 		return event.Image{MediaType: d.text(), Data: d.bytes(), URL: d.text(), Name: d.text()}
 	case partFile:
 		return event.File{MediaType: d.text(), Data: d.bytes(), Filename: d.text()}
+	case partAside:
+		return event.Aside{Kind: d.text(), Text: d.text(), URL: d.text()}
 	}
 	return event.Text{Text: d.text()}
 }
@@ -419,6 +444,14 @@ func (d *decoder) outputKind() event.OutputKind {
 	}
 	d.fail("an output of no kind")
 	return ""
+}
+
+// noted is an aside.
+func (d *decoder) noted(p event.Part) event.Part {
+	if _, ok := p.(event.Aside); !ok {
+		d.fail("a part that is no aside")
+	}
+	return p
 }
 
 // assembled is a part as an assembler makes it: a call has an input.

@@ -79,6 +79,7 @@ func Conversation() []event.Event {
 		event.ConversationThinking{},
 		event.TextDelta{Text: "Let me look."},
 		event.ConversationResponding{},
+		event.Aside{Kind: event.AsideSource, Text: "A clock", URL: "https://clock.example"},
 		event.ToolUseStart{ToolCallID: "call_1", ToolName: "clock"},
 		event.ToolPlanned{ToolID: "call_1", ToolName: "clock"},
 		event.InputJSONDelta{PartialJSON: `{"zone":"UTC"}`, ToolCallID: "call_1"},

@@ -90,6 +90,8 @@ func decoder(name string) func([]byte) (Data, error) {
 		return decode[Interrupted]
 	case "retrying":
 		return decode[Retrying]
+	case "aside":
+		return decode[Aside]
 
 	case "conversation_queued":
 		return decode[ConversationQueued]

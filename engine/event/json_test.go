@@ -30,6 +30,7 @@ message_stop             stopReason stopSequence?
 error_received           message errorCode? retryable?
 interrupted              reason
 retrying                 attempt maxAttempts delayMs reason
+aside                    kind text url?
 
 conversation_queued      messageId
 conversation_start       messageId

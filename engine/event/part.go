@@ -46,6 +46,14 @@ type (
 		URL       string `json:"url,omitempty"`
 		Name      string `json:"name,omitempty"`
 	}
+	// Aside is what a provider did of its own accord, or what it refers to: a
+	// search, a page that it read, a source. It is no part of what was said. A
+	// driver yields it when it comes; a message holds its own behind its text.
+	Aside struct {
+		Kind string `json:"kind"` // AsideSearch, …
+		Text string `json:"text"` // what was looked for, or the title of a source
+		URL  string `json:"url,omitempty"`
+	}
 	// File is a document.
 	File struct {
 		MediaType string `json:"mediaType"`
@@ -60,6 +68,16 @@ func (ToolCall) part() string   { return "tool-call" }
 func (ToolReturn) part() string { return "tool-result" }
 func (Image) part() string      { return "image" }
 func (File) part() string       { return "file" }
+func (Aside) part() string      { return "aside" }
+
+// The kinds of asides.
+const (
+	AsideSearch = "search" // looked for something
+	AsideRead   = "read"   // read a page or a file
+	AsideCode   = "code"   // ran something
+	AsideTool   = "tool"   // used another tool of its own
+	AsideSource = "source" // refers to this
+)
 
 // Parts are the content of an assistant's message, in the order they came.
 type Parts []Part
@@ -185,6 +203,8 @@ func unmarshalPart(b []byte) (Part, error) {
 		return decodePart[Image](b)
 	case "file":
 		return decodePart[File](b)
+	case "aside":
+		return decodePart[Aside](b)
 	}
 	return nil, fmt.Errorf("event: unknown part %q", head.Type)
 }

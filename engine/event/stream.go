@@ -154,6 +154,7 @@ func (MessageStop) stream()    {}
 func (ErrorReceived) stream()  {}
 func (Interrupted) stream()    {}
 func (Retrying) stream()       {}
+func (Aside) stream()          {}
 func (Unknown) stream()        {}
 
 func (MessageStart) Type() string   { return "message_start" }
@@ -168,4 +169,5 @@ func (MessageStop) Type() string    { return "message_stop" }
 func (ErrorReceived) Type() string  { return "error_received" }
 func (Interrupted) Type() string    { return "interrupted" }
 func (Retrying) Type() string       { return "retrying" }
+func (Aside) Type() string          { return "aside" }
 func (u Unknown) Type() string      { return u.Name }
