@@ -9,7 +9,7 @@ import (
 
 // A request is one to the model, from the start of its message to the start of
 // the next: what is counted in between is its own. Its price is that of all of
-// it, for many tokens may have another price than few.
+// it, for many tokens may have another price than few. It is never changed.
 type request struct {
 	id    string // of its message; empty before that begins
 	model string
@@ -23,31 +23,32 @@ type request struct {
 // first.
 func (t turn) ask(price Pricer, at time.Time, in event.MessageStart) turn {
 	next := request{id: in.MessageID, model: in.Model, began: event.MillisOf(at)}
-	if t.request.id != "" {
-		t = t.settle()
-	} else if next.usage = t.request.usage; next.counted() {
+	if r := t.request; r != nil && r.id == "" {
+		next.usage = r.usage
 		next = next.priced(price)
+	} else {
+		t = t.settle()
 	}
-	t.request = next
+	t.request = &next
 	return t
 }
 
 // spend counts tokens.
 func (t turn) spend(price Pricer, at time.Time, u event.Usage) turn {
 	t.usage = t.usage.Add(u)
-	if !t.request.counted() && t.request.id == "" {
-		t.request.began = event.MillisOf(at)
+	next := request{began: event.MillisOf(at)}
+	if t.request != nil {
+		next = *t.request
 	}
-	t.request.usage = t.request.usage.Add(u)
-	t.request = t.request.priced(price)
+	next.usage = next.usage.Add(u)
+	next = next.priced(price)
+	t.request = &next
 	return t
 }
 
-func (r request) counted() bool { return r.usage != event.Usage{} }
-
 func (r request) priced(price Pricer) request {
 	r.cost, r.known = 0, false
-	if price == nil {
+	if price == nil || r.usage == (event.Usage{}) {
 		return r
 	}
 	if cost, known := price(r.model, r.usage); known && cost >= 0 {
@@ -60,8 +61,8 @@ func (r request) priced(price Pricer) request {
 // counted.
 func (t turn) settle() turn {
 	r := t.request
-	t.request = request{}
-	if !r.counted() {
+	t.request = nil
+	if r == nil || r.usage == (event.Usage{}) {
 		return t
 	}
 	x := event.Expense{MessageID: r.id, Model: r.model, Usage: r.usage, Timestamp: r.began}

@@ -22,8 +22,12 @@ type Price struct {
 	CacheWrite1h                         event.USD // of what shall stay in the cache for an hour
 }
 
-// Cost returns the price of u. A usage that no provider can mean has none.
+// Cost returns the price of u. A usage that no provider can mean has none, nor
+// has one of a service with prices of its own.
 func (p Price) Cost(u event.Usage) (event.USD, bool) {
+	if u.Tier != "" {
+		return 0, false
+	}
 	var sum event.USD
 	for _, part := range []struct {
 		tokens int64

@@ -33,6 +33,7 @@ func TestWhatAUsageCosts(t *testing.T) {
 		{"more for an hour than at all", sonnet.Cost, event.Usage{CacheWriteTokens: 1, CacheWrite1hTokens: 2}, ""},
 		{"none of what has no price", noCache.Cost, event.Usage{InputTokens: 1_000_000}, "3"},
 		{"one of what has no price", noCache.Cost, event.Usage{InputTokens: 1_000_000, CacheReadTokens: 1}, ""},
+		{"a service that has another price", sonnet.Cost, event.Usage{InputTokens: 1, Tier: "priority"}, ""},
 		{"less than nothing", sonnet.Cost, event.Usage{InputTokens: -1}, ""},
 		{"more than anybody has", engine.Price{Output: event.Dollar}.Cost, event.Usage{OutputTokens: 900_000_000}, ""},
 		{"up to the first tier", pro.Cost, event.Usage{InputTokens: 1000}, "0.003"},

@@ -17,7 +17,7 @@ type turn struct {
 
 	model    string
 	usage    event.Usage
-	request  request             // whose message began last
+	request  *request            // whose message began last; nil before the first
 	spent    list[event.Expense] // on the requests before it
 	cost     event.USD           // of these
 	unpriced bool                // one of these has no known price

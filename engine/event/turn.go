@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -61,9 +62,13 @@ type Usage struct {
 	CacheWriteTokens   int64 `json:"cacheWriteTokens,omitempty"`
 	CacheWrite1hTokens int64 `json:"cacheWrite1hTokens,omitempty"`
 	ReasoningTokens    int64 `json:"reasoningTokens,omitempty"`
+
+	// Tier is the service that was given, such as batch or priority, where it has
+	// another price than the usual one; empty for most.
+	Tier string `json:"tier,omitempty"`
 }
 
-// Add returns the sum of two usages.
+// Add returns the sum of two usages. It has the tier of the first that has one.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens:        u.InputTokens + v.InputTokens,
@@ -72,13 +77,14 @@ func (u Usage) Add(v Usage) Usage {
 		CacheWriteTokens:   u.CacheWriteTokens + v.CacheWriteTokens,
 		CacheWrite1hTokens: u.CacheWrite1hTokens + v.CacheWrite1hTokens,
 		ReasoningTokens:    u.ReasoningTokens + v.ReasoningTokens,
+		Tier:               cmp.Or(u.Tier, v.Tier),
 	}
 }
 
 // Sub returns what u has more than v: providers repeat totals, events carry
 // what is new.
 func (u Usage) Sub(v Usage) Usage {
-	return u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.CacheReadTokens, -v.CacheWriteTokens, -v.CacheWrite1hTokens, -v.ReasoningTokens})
+	return u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.CacheReadTokens, -v.CacheWriteTokens, -v.CacheWrite1hTokens, -v.ReasoningTokens, ""})
 }
 
 // Context returns the number of tokens that the next request will at least

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -28,6 +29,7 @@ type decoder struct {
 	ids    wire.Names
 	usage  event.Usage // so far
 	lost   bool        // count of tokens, for it made no sense
+	tier   string      // of service
 	stop   string
 	reason event.MessageStop
 	excuse string // the provider's words about a refusal
@@ -86,6 +88,7 @@ type usage struct {
 	Written    struct {
 		Hour *int64 `json:"ephemeral_1h_input_tokens"` // of the written, what stays for an hour and not for five minutes
 	} `json:"cache_creation"`
+	Tier    string `json:"service_tier"`
 	Details struct {
 		Thinking *int64 `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
@@ -142,7 +145,7 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	out = d.Count(out)
 	d.begun, d.id = true, m.ID
 	d.spoke, d.called = false, false
-	d.usage, d.lost = event.Usage{}, false
+	d.usage, d.lost, d.tier = event.Usage{}, false, ""
 	clear(d.blocks)
 	if m.Model == "" {
 		m.Model = d.model
@@ -258,6 +261,7 @@ func (d *decoder) tally(u *usage) {
 	if u == nil || d.lost {
 		return
 	}
+	d.tier = cmp.Or(u.Tier, d.tier)
 	now := &d.usage
 	d.lost = !(take(&now.InputTokens, u.Input) && take(&now.OutputTokens, u.Output) && take(&now.ReasoningTokens, u.Details.Thinking) &&
 		take(&now.CacheReadTokens, u.CacheRead) && take(&now.CacheWriteTokens, u.CacheWrite) && take(&now.CacheWrite1hTokens, u.Written.Hour))
@@ -271,7 +275,7 @@ func (d *decoder) Count(out []event.Stream) []event.Stream {
 	if d.lost || u == (event.Usage{}) {
 		return out
 	}
-	return append(out, event.MessageDelta{Usage: u})
+	return append(out, event.MessageDelta{Usage: wire.Served(u, d.tier)})
 }
 
 // take sets count to n, if there is one, and reports whether n can be a number

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -22,6 +23,7 @@ type decoder struct {
 	calls   []*call
 	ids     wire.Names
 	usage   event.Usage // the newest total
+	tier    string      // of service
 	finish  string
 	refused bool
 }
@@ -37,6 +39,7 @@ type chunk struct {
 	Choices []choice
 	Usage   *usage
 	Groq    *struct{ Usage *usage } `json:"x_groq"`
+	Tier    text                    `json:"service_tier"`
 	Error   json.RawMessage
 }
 
@@ -85,6 +88,7 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 		p, _ := wire.ParseProblem(f.Data)
 		return out, wire.Told(d.call.FaultFrom(0, p))
 	}
+	d.tier = cmp.Or(string(c.Tier), d.tier)
 	d.total(c.Usage)
 	if c.Groq != nil {
 		d.total(c.Groq.Usage)

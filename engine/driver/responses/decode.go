@@ -31,6 +31,7 @@ type decoder struct {
 	thinker *item // that thought last, where nothing closed the thought
 	refused bool
 	usage   event.Usage
+	tier    string // of service
 }
 
 func newDecoder(c wire.Call, model, seal string) *decoder {
@@ -82,6 +83,7 @@ type response struct {
 	Status  string
 	Output  []sent
 	Usage   *usage
+	Tier    string `json:"service_tier"`
 	Error   json.RawMessage
 	Details struct{ Reason string } `json:"incomplete_details"`
 }
@@ -317,6 +319,7 @@ func (d *decoder) settle(out []event.Stream, it *item, s *sent) []event.Stream {
 func (d *decoder) end(out []event.Stream, kind string) ([]event.Stream, error) {
 	r := &d.frame.Response
 	d.total(r.Usage)
+	d.tier = r.Tier
 	switch r.Status {
 	case "completed", "incomplete", "failed", "cancelled":
 		kind = r.Status

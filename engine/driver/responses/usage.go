@@ -48,5 +48,5 @@ func (d *decoder) Count(out []event.Stream) []event.Stream {
 	if u == (event.Usage{}) {
 		return out
 	}
-	return append(out, event.MessageDelta{Usage: u})
+	return append(out, event.MessageDelta{Usage: wire.Served(u, d.tier)})
 }
