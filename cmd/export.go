@@ -94,6 +94,8 @@ func (p *pages) part(part event.Part) {
 		if s := strings.TrimSpace(part.Text); s != "" {
 			p.say("\n> *Thinking:* %s\n", strings.ReplaceAll(s, "\n", "\n> "))
 		}
+	case event.Aside:
+		p.say("\n*%s:* %s\n", text.Line(part.Kind), strings.TrimSpace(text.Line(part.Text)+" "+text.Line(part.URL)))
 	case event.ToolCall:
 		p.say("\n**%s** `%s`\n", text.Line(part.Name), strings.ReplaceAll(string(part.Input), "`", "'"))
 	}

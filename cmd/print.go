@@ -306,6 +306,10 @@ type progress struct {
 
 func (p progress) Present(_ context.Context, _ event.AgentID, e event.Event) error {
 	switch d := e.Data.(type) {
+	case event.Aside:
+		if p.verbose {
+			p.w.note("%s: %s", d.Kind, strings.TrimSpace(d.Text+" "+d.URL))
+		}
 	case event.Retrying:
 		if d.DelayMs == 0 {
 			p.w.note("%s", d.Reason)

@@ -64,7 +64,7 @@ func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
 	} else {
 		m = m.whole(d)
 	}
-	m = m.remember(d.Content.Text())
+	m = m.asides(d.Content).remember(d.Content.Text())
 	m.message, m.came = message{}, m.came || len(d.Content) > 0
 	return m.ending(d)
 }
@@ -161,7 +161,7 @@ func remedy(code event.ErrorCode) string {
 	case event.CodeNotFound:
 		return "Choose a model that exists with /model."
 	case event.CodeContextOverflow:
-		return "Begin a new session with /new, or choose a model that reads more with /model."
+		return "/compact goes on with a summary; or choose a model that reads more with /model."
 	case event.CodeNetwork:
 		return "Is the server running, and the network there? Then /retry."
 	case event.CodeTimeout, event.CodeIncomplete, event.CodeProtocol:
