@@ -27,6 +27,7 @@ type decoder struct {
 	called bool // a tool has been called
 	blocks map[int]*block
 	ids    wire.Names
+	asides asides
 	usage  event.Usage // so far
 	lost   bool        // count of tokens, for it made no sense
 	tier   string      // of service
@@ -37,13 +38,14 @@ type decoder struct {
 
 // A block is a piece of content between its start and its stop.
 type block struct {
-	tool    string // id of the call; empty for what is not shown
+	tool    string // id of the call; empty for what nobody here does
+	deed    *deed  // what the provider does
 	input   json.RawMessage
 	written bool // pieces of the input have come
 }
 
 func newDecoder(call wire.Call, model string) *decoder {
-	return &decoder{call: call, model: model, blocks: map[int]*block{}, ids: wire.Names{}}
+	return &decoder{call: call, model: model, blocks: map[int]*block{}, ids: wire.Names{}, asides: asides{}}
 }
 
 // A frame is an event as it is sent, as far as it is of use.
@@ -63,6 +65,7 @@ type frame struct {
 		Data      string
 		ID        string
 		Name      string
+		Server    string `json:"server_name"`
 		Input     json.RawMessage
 	} `json:"content_block"`
 	Delta struct {
@@ -70,6 +73,7 @@ type frame struct {
 		Text         string
 		Thinking     string
 		Signature    string
+		Citation     citation
 		PartialJSON  string  `json:"partial_json"`
 		StopReason   string  `json:"stop_reason"`
 		StopSequence string  `json:"stop_sequence"`
@@ -147,6 +151,7 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	d.spoke, d.called = false, false
 	d.usage, d.lost, d.tier = event.Usage{}, false, ""
 	clear(d.blocks)
+	clear(d.asides)
 	if m.Model == "" {
 		m.Model = d.model
 	}
@@ -178,8 +183,11 @@ func (d *decoder) open(out []event.Stream) []event.Stream {
 		d.called = true
 		d.blocks[d.frame.Index] = &block{tool: id, input: given(b.Input)}
 		return append(out, event.ToolUseStart{ToolCallID: id, ToolName: b.Name})
+	case "server_tool_use", "mcp_tool_use":
+		d.blocks[d.frame.Index] = &block{deed: &deed{name: b.Name, server: b.Server}, input: given(b.Input)}
+		return out
 	}
-	d.blocks[d.frame.Index] = &block{} // a tool of the server's, or from the future
+	d.blocks[d.frame.Index] = &block{} // what a tool of the server's found, or from the future
 	return out
 }
 
@@ -203,10 +211,24 @@ func (d *decoder) delta(out []event.Stream) []event.Stream {
 	case "signature_delta":
 		return think(out, "", delta.Signature)
 	case "input_json_delta":
-		if b != nil && b.tool != "" && delta.PartialJSON != "" {
-			b.written = true
-			return append(out, event.InputJSONDelta{PartialJSON: delta.PartialJSON, ToolCallID: b.tool})
-		}
+		return b.write(out, delta.PartialJSON)
+	case "citations_delta":
+		return delta.Citation.told(out, d.asides)
+	}
+	return out
+}
+
+// write takes over a piece of an input.
+func (b *block) write(out []event.Stream, piece string) []event.Stream {
+	if b == nil || piece == "" {
+		return out
+	}
+	b.written = true
+	switch {
+	case b.tool != "":
+		return append(out, event.InputJSONDelta{PartialJSON: piece, ToolCallID: b.tool})
+	case b.deed != nil:
+		b.deed.write(piece)
 	}
 	return out
 }
@@ -233,11 +255,15 @@ func (d *decoder) close(out []event.Stream, index int) []event.Stream {
 		return out
 	}
 	delete(d.blocks, index)
-	if b.tool == "" {
-		return out
-	}
 	if b.written {
 		b.input = nil
+	}
+	switch {
+	case b.deed != nil:
+		b.deed.write(string(b.input))
+		return b.deed.done(out, d.asides)
+	case b.tool == "":
+		return out
 	}
 	return append(out, event.ToolUseStop{ToolCallID: b.tool, Input: b.input})
 }

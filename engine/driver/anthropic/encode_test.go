@@ -56,6 +56,13 @@ func TestRequests(t *testing.T) {
 				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, call("a", "rm", `{}`)}},
 				user("  "), user("go on")},
 		},
+		"asides": { // are told to people, not to the model
+			Model: "claude-sonnet-4-5",
+			History: []event.Message{user("x"), says(event.ToolUse, event.Text{Text: "Look."}, call("a", "read", `{}`), event.Aside{Kind: event.AsideSearch, Text: "clocks"}), result("a", "one"),
+				says(event.EndTurn, event.Text{Text: "Noon."}, event.Aside{Kind: event.AsideSource, Text: "A clock", URL: "https://clock.example"}),
+				says(event.EndTurn, event.Aside{Kind: event.AsideTool, Text: "alone"})},
+			Message: event.UserMessage{Content: event.Say("thanks")},
+		},
 		"starts with the model": {
 			Model:   "claude-3-haiku-20240307",
 			History: []event.Message{says(event.EndTurn, event.Text{Text: "Hello. "}), says(event.EndTurn, event.Thinking{Text: "only", Signature: "s"}), says(event.EndTurn, event.Text{Text: "Well? \n"})},
