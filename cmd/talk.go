@@ -154,7 +154,7 @@ func (t *talk) thaw(ctx context.Context, q runtime.AgentRunRequest, from engine.
 func (t *talk) begin(ctx context.Context, q runtime.AgentRunRequest, o options) (err error) {
 	switch {
 	case q.SessionID != "" && o.fork:
-		if q.SessionID, err = t.client.Fork(ctx, q.SessionID, ""); err != nil {
+		if q.SessionID, err = t.copied(ctx, q.SessionID, event.SessionID(o.sessionID)); err != nil {
 			return err
 		}
 	case q.SessionID == "":
@@ -189,6 +189,15 @@ func modelFor(o options, past store.Session) string {
 		return past.Model
 	}
 	return o.model
+}
+
+// copied copies a session; to may be empty.
+func (t *talk) copied(ctx context.Context, from, to event.SessionID) (event.SessionID, error) {
+	a, err := runtime.Ask[runtime.SessionForkResponse](ctx, t.client, runtime.SessionForkRequest{SessionID: from, To: to})
+	if errors.Is(err, engine.ErrExists) {
+		err = usage("there is a session %s already; to resume it: agentx -r %s", to, to)
+	}
+	return a.SessionID, err
 }
 
 // fresh is the id of a new session.

@@ -122,6 +122,22 @@ func (m Model) failed(d event.ErrorMessage) Model {
 	return m.Notice(Failure, append([]string{sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
 }
 
+// trouble shows what is wrong beside the conversation.
+func (m Model) trouble(d event.SystemError) Model {
+	kind := Failure
+	switch d.Severity {
+	case "warning":
+		kind = Warning
+	case "info":
+		kind = Info
+	}
+	says := d.Message
+	if d.Details != "" {
+		says += ": " + d.Details
+	}
+	return m.Notice(kind, sentence(says))
+}
+
 // sentence begins with a capital letter, unless that is a name's before a
 // colon, and ends with a stop.
 func sentence(s string) string {
@@ -170,6 +186,8 @@ func remedy(code event.ErrorCode) string {
 		return "See `agentx config show --origin`."
 	case event.CodeStore:
 		return "/export writes the conversation elsewhere."
+	case event.CodeBudget:
+		return "Nothing was sent. `agentx stats` says what was spent; [budget] in config.toml sets the limits."
 	case event.CodeInvalidRequest, event.CodeTooLarge, event.CodeContentFilter:
 		return "Change the message and send it again."
 	}

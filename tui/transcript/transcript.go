@@ -136,6 +136,8 @@ func (m Model) apply(e event.Event) Model {
 		return m.assistant(e.At, d)
 	case event.ErrorMessage:
 		return m.settle().failed(d)
+	case event.SystemError:
+		return m.trouble(d)
 	}
 	return m
 }

@@ -80,6 +80,29 @@ func TestReplayLooksLikeLive(t *testing.T) {
 	}
 }
 
+// What is wrong beside the conversation is said in it, by how bad it is.
+func TestTroubleIsShown(t *testing.T) {
+	m := transcript.New(transcript.Config{}, new(theme.Plain()))
+	for _, d := range []event.SystemError{
+		{Message: "this conversation is not being saved", Severity: "error", Details: "the disk is \x1b[31mfull"},
+		{Message: "80 % of the budget is spent", Severity: "warning"},
+		{Message: "about 200,000 tokens", Severity: "info"},
+	} {
+		m = m.Apply(event.Event{Data: d})
+	}
+	_, lines := m.Take()
+	want := "✗ This conversation is not being saved: the disk is ␛[31mfull.|! 80 % of the budget is spent.|· About 200,000 tokens."
+	var got []string
+	for _, l := range lines {
+		if l = strings.TrimSpace(ansi.Strip(l)); l != "" {
+			got = append(got, l)
+		}
+	}
+	if strings.Join(got, "|") != want {
+		t.Errorf("shown %q, want %q", strings.Join(got, "|"), want)
+	}
+}
+
 // A frame of a growing answer costs what is new; the baseline lays out the whole.
 func BenchmarkFrame(b *testing.B) {
 	const frames = 600
