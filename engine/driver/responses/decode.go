@@ -13,19 +13,20 @@ import (
 )
 
 // A decoder makes stream events of one answer. The answer is a list of items:
-// messages, thoughts, calls, and what the server does by itself, which is passed
-// over. Each comes in pieces, then in parts, then whole, and once more with the
+// messages, thoughts, calls, and what the server does by itself, which is told as
+// an aside. Each comes in pieces, then in parts, then whole, and once more with the
 // end of it all; servers leave out some of that, and what came first counts.
 type decoder struct {
 	call  wire.Call
 	model string // that was asked for
 	seal  string // stands before the signature of a thought
 
-	frame frame // the one that is being decoded
-	begun bool
-	ids   wire.Names
-	calls map[string]bool // that have been begun, by the provider's id
-	items items
+	frame  frame // the one that is being decoded
+	begun  bool
+	ids    wire.Names
+	calls  map[string]bool // that have been begun, by the provider's id
+	items  items
+	asides asides
 
 	speaker *item // that spoke last
 	thinker *item // that thought last, where nothing closed the thought
@@ -35,7 +36,7 @@ type decoder struct {
 }
 
 func newDecoder(c wire.Call, model, seal string) *decoder {
-	return &decoder{call: c, model: model, seal: seal, ids: wire.Names{}, calls: map[string]bool{}, items: newItems()}
+	return &decoder{call: c, model: model, seal: seal, ids: wire.Names{}, calls: map[string]bool{}, items: newItems(), asides: asides{}}
 }
 
 // A frame is an event as it is sent, as far as it is of use.
@@ -50,6 +51,7 @@ type frame struct {
 	Refusal      string
 	Arguments    json.RawMessage
 	Part         part
+	Annotation   annotation
 	Item         sent
 	Response     response
 	Error        json.RawMessage
@@ -60,9 +62,10 @@ type frame struct {
 
 // A part is a piece of a message's or a thought's content.
 type part struct {
-	Type    string
-	Text    string
-	Refusal string
+	Type        string
+	Text        string
+	Refusal     string
+	Annotations []annotation
 }
 
 // sent is an item as it is sent.
@@ -75,6 +78,12 @@ type sent struct {
 	Content   []part
 	Summary   []part
 	Encrypted string `json:"encrypted_content"`
+
+	// Of what the server does by itself:
+	Server  string `json:"server_label"`
+	Action  action
+	Queries []string
+	Code    string
 }
 
 type response struct {
@@ -155,6 +164,8 @@ func (d *decoder) event(out []event.Stream, kind string, id, data []byte) ([]eve
 		return d.complete(d.begin(out), d.item(function, id), arguments(f.Arguments)), nil
 	case "response.refusal.done":
 		return d.refuse(d.begin(out), d.item(message, id), f.ContentIndex, f.Refusal, true), nil
+	case "response.output_text.annotation.added":
+		return d.asides.cite(d.begin(out), f.Annotation), nil
 	case "response.content_part.done", "response.reasoning_summary_part.done":
 		return d.part(d.begin(out), id), nil
 
@@ -242,7 +253,7 @@ func (d *decoder) part(out []event.Stream, id []byte) []event.Stream {
 	f := &d.frame
 	switch p := f.Part; p.Type {
 	case "output_text":
-		return d.say(out, d.item(message, id), f.ContentIndex, p.Text, true)
+		return d.asides.cite(d.say(out, d.item(message, id), f.ContentIndex, p.Text, true), p.Annotations...)
 	case "refusal":
 		return d.refuse(out, d.item(message, id), f.ContentIndex, p.Refusal, true)
 	case "summary_text":
@@ -273,7 +284,7 @@ func (d *decoder) add(out []event.Stream) []event.Stream {
 func (d *decoder) done(out []event.Stream) []event.Stream {
 	s := &d.frame.Item
 	if !ours(s.Type) {
-		return out
+		return d.asides.deed(out, s)
 	}
 	it := d.item(s.Type, []byte(s.ID))
 	if !it.matches(s) {
@@ -287,16 +298,16 @@ func (d *decoder) settle(out []event.Stream, it *item, s *sent) []event.Stream {
 	it.done = true
 	switch it.kind {
 	case message:
-		if len(it.told) > 0 {
-			return out
-		}
+		told := len(it.told) > 0
 		for i, p := range s.Content {
-			switch p.Type {
-			case "output_text", "text":
+			switch {
+			case told:
+			case p.Type == "output_text" || p.Type == "text":
 				out = d.say(out, it, i, p.Text, true)
-			case "refusal":
+			case p.Type == "refusal":
 				out = d.refuse(out, it, i, p.Refusal, true)
 			}
+			out = d.asides.cite(out, p.Annotations...)
 		}
 	case reasoning:
 		if len(it.told) == 0 {
@@ -349,7 +360,7 @@ func (d *decoder) end(out []event.Stream, kind string) ([]event.Stream, error) {
 // told from those that came before the end is left alone.
 func (d *decoder) fill(out []event.Stream, place int, s *sent, came map[string]*item) []event.Stream {
 	if !ours(s.Type) {
-		return out
+		return d.asides.deed(out, s)
 	}
 	it := d.items.byID[s.ID]
 	if it == nil || !it.matches(s) {

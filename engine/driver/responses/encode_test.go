@@ -68,6 +68,13 @@ func TestRequests(t *testing.T) {
 				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, calls("a", "rm", `{}`), event.Thinking{Text: "or not", Signature: sealedHere("x")}}},
 				question(" "), question("go on")},
 		},
+		"asides": { // are told to people, not to the model
+			Model: "gpt-5",
+			History: []event.Message{question("x"), says(event.ToolUse, event.Text{Text: "Look."}, calls("a", "read", `{}`), event.Aside{Kind: event.AsideSearch, Text: "clocks"}), result("a", event.Output{Text: "one"}),
+				says(event.EndTurn, event.Text{Text: "Noon."}, event.Aside{Kind: event.AsideSource, Text: "A clock", URL: "https://clock.example"}),
+				says(event.EndTurn, event.Aside{Kind: event.AsideTool, Text: "alone"})},
+			Message: event.UserMessage{Content: event.Say("thanks")},
+		},
 		"pictures and files": {
 			Model: "m",
 			Message: event.UserMessage{Content: event.Content{event.Text{Text: "look"}, event.Image{MediaType: "image/png", Data: []byte{1, 2, 3}}, event.Image{URL: "https://x/y.png"},
