@@ -23,6 +23,7 @@ type decoder struct {
 	calls  int
 	writes *writing // the call that is being written, piece by piece
 	ids    wire.Names
+	notes  notes
 	usage  counts
 	told   [5]int64 // what usage points to in a plain chunk
 	finish string
@@ -51,10 +52,14 @@ type candidate struct {
 	Content       struct{ Parts []part }
 	FinishReason  string
 	FinishMessage string
+
+	Grounds   json.RawMessage `json:"groundingMetadata"`
+	Pages     json.RawMessage `json:"urlContextMetadata"`
+	Citations json.RawMessage `json:"citationMetadata"`
 }
 
-// A part has a text, a call or a picture. What else there is, the server's own
-// tools and their results, is for the server alone.
+// A part has a text, a call or a picture, or tells of the server's own tools.
+// What else there is, is for the server alone.
 type part struct {
 	Text      *string
 	Thought   bool
@@ -64,6 +69,11 @@ type part struct {
 		MediaType string `json:"mimeType"`
 		Data      json.RawMessage
 	} `json:"inlineData"`
+	Code   *struct{ Code string }   `json:"executableCode"`
+	Result *struct{ Output string } `json:"codeExecutionResult"`
+	Tool   *struct {
+		Type string `json:"toolType"`
+	} `json:"toolCall"`
 }
 
 func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, error) {
@@ -108,6 +118,7 @@ func (d *decoder) chunk(out []event.Stream, c *chunk) ([]event.Stream, error) {
 				return out, wire.TooManyCalls()
 			}
 		}
+		out = d.notes.candidate(out, one)
 		if one.FinishReason != "" {
 			d.finish, d.excuse = one.FinishReason, one.FinishMessage
 		}
@@ -152,7 +163,7 @@ func (d *decoder) part(out []event.Stream, p *part) []event.Stream {
 	case p.Inline != nil:
 		return d.text(out, fmt.Sprintf("[%s of %d bytes, which cannot be shown here]", wire.Visible(p.Inline.MediaType), len(p.Inline.Data)*3/4))
 	}
-	return out
+	return d.notes.part(out, p)
 }
 
 func (d *decoder) text(out []event.Stream, s string) []event.Stream {

@@ -26,6 +26,9 @@ func result(id string, o event.Output) event.Message {
 	return event.ToolResultMessage{ParentID: "m", ToolCallID: id, ToolResult: event.ToolReturn{ID: id, Output: o}}
 }
 
+// aside is for people: no request has anything of it.
+var aside event.Part = event.Aside{Kind: event.AsideSource, Text: "A clock", URL: "https://clock.example"}
+
 func texts(s string) event.Output { return event.Output{Text: s} }
 
 // TestRequests compares what is sent with testdata/NAME.json.
@@ -42,7 +45,7 @@ func TestRequests(t *testing.T) {
 			History: []event.Message{user("two"),
 				says("gemini-3.1-pro-preview", event.Thinking{Text: "hm", Signature: ofCall + "c2ln"}, call("a", "read", `{"p":1}`), call("a", "", `[1]`)),
 				result("a", texts("one")), result("a", texts("")),
-				says("gemini-3.1-pro-preview", event.Thinking{Text: "unproved"}, event.Thinking{Text: "own", Signature: "b3du"}, event.Text{Text: "Both."}, event.Thinking{Signature: ofText + "dGV4dA=="}, event.Text{Text: "More."}, call("b", "write", ``), event.Thinking{Signature: ofText + "ZW5k"}),
+				says("gemini-3.1-pro-preview", event.Thinking{Text: "unproved"}, event.Thinking{Text: "own", Signature: "b3du"}, event.Text{Text: "Both."}, event.Thinking{Signature: ofText + "dGV4dA=="}, event.Text{Text: "More."}, call("b", "write", ``), event.Thinking{Signature: ofText + "ZW5k"}, aside),
 				result("b", texts("ok"))},
 			Message: event.UserMessage{Content: event.Say("thanks")},
 		},
@@ -63,7 +66,7 @@ func TestRequests(t *testing.T) {
 				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, call("a", "rm", `{}`)}},
 				user("  "), user("go on")},
 		},
-		"starts and ends with the model": {Model: "gemini-2.0-flash", History: []event.Message{says("", event.Text{Text: "Hello. "}), says("", event.Thinking{Text: "only", Signature: "s"}), says("", event.Text{Text: "Well?"})}},
+		"starts and ends with the model": {Model: "gemini-2.0-flash", History: []event.Message{says("", event.Text{Text: "Hello. "}, aside), says("", event.Thinking{Text: "only", Signature: "s"}), says("", event.Text{Text: "Well?"}), says("", aside)}},
 		"pictures and files": {
 			Model: "gemini-3.5-flash",
 			Message: event.UserMessage{Content: event.Content{event.Text{Text: "look"}, picture, event.Image{URL: "https://x/y.png"}, event.Image{URL: "https://x/z", MediaType: "image/webp"},

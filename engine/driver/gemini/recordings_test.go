@@ -351,6 +351,38 @@ func (r recording) usage() event.Usage {
 	}
 }
 
+// TestRecordedAsides reads beside the answers what Google did and refers to.
+func TestRecordedAsides(t *testing.T) {
+	want := map[string]event.Parts{
+		"gemini/google-model-web-fetch-tool-stream.sse": {
+			event.Aside{Kind: event.AsideRead, Text: "https://ai.pydantic.dev", URL: "https://ai.pydantic.dev"},
+			event.Aside{Kind: event.AsideSource, Text: "Pydantic AI", URL: "https://ai.pydantic.dev"},
+		},
+		"gemini/google-model-file-search-tool-stream-3.sse": {
+			event.Aside{Kind: event.AsideCode, Text: `print(file_search.query(query="Capital of France"))`},
+			event.Aside{Kind: event.AsideSource, Text: "Paris is the capital of France. The Eiffel Tower is a famous landmark in Paris."},
+		},
+	}
+	for _, r := range recordings(t) {
+		if want[r.File] == nil {
+			continue
+		}
+		var got event.Parts
+		for _, p := range r.answered(func() io.Reader { return bytes.NewReader(r.body) }).message.Content {
+			if a, ok := p.(event.Aside); ok {
+				got = append(got, a)
+			}
+		}
+		if diff := cmp.Diff(want[r.File], got); diff != "" {
+			t.Errorf("%s: %s", r.File, diff)
+		}
+		delete(want, r.File)
+	}
+	for file := range want {
+		t.Errorf("no recording %s", file)
+	}
+}
+
 // TestRecordedRefusals checks that no recorded refusal is mistaken for an answer,
 // and that each says what the server said.
 func TestRecordedRefusals(t *testing.T) {

@@ -16,6 +16,7 @@ type decoder struct {
 	model string // that was asked for
 	seal  string // of the server
 	proof proof  // of what has been thought
+	notes notes
 
 	chunk   chunk // the one that is being decoded
 	id      string
@@ -41,6 +42,9 @@ type chunk struct {
 	Groq    *struct{ Usage *usage } `json:"x_groq"`
 	Tier    text                    `json:"service_tier"`
 	Error   json.RawMessage
+
+	Citations json.RawMessage
+	Results   json.RawMessage `json:"search_results"`
 }
 
 type choice struct {
@@ -57,6 +61,8 @@ type delta struct {
 	ReasoningDetails []detail        `json:"reasoning_details"`
 	Refusal          text
 	ToolCalls        []toolCall `json:"tool_calls"`
+	Annotations      json.RawMessage
+	Executed         json.RawMessage `json:"executed_tools"` // by the server
 }
 
 type toolCall struct {
@@ -99,6 +105,9 @@ func (d *decoder) Decode(out []event.Stream, f wire.Frame) ([]event.Stream, erro
 	}
 	for i := range c.Choices {
 		out = d.choice(out, &c.Choices[i])
+	}
+	if d.begun {
+		out = d.notes.chunk(out, c)
 	}
 	if len(d.calls) > wire.MaxCalls {
 		return out, wire.TooManyCalls()
@@ -165,7 +174,7 @@ func (d *decoder) delta(out []event.Stream, delta *delta) []event.Stream {
 	for i := range delta.ToolCalls {
 		out = d.write(out, &delta.ToolCalls[i])
 	}
-	return out
+	return d.notes.delta(out, delta)
 }
 
 // reasoning is a thought in whatever spelling. A server that uses two says the

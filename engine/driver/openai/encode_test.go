@@ -25,6 +25,9 @@ func calls(id, name, input string) event.Part {
 	return event.ToolCall{ID: id, Name: name, Input: json.RawMessage(input)}
 }
 
+// aside is for people: no request has anything of it.
+var aside event.Part = event.Aside{Kind: event.AsideSource, Text: "A clock", URL: "https://clock.example"}
+
 func result(id string, o event.Output) event.Message {
 	return event.ToolResultMessage{ParentID: "m", ToolCallID: id, ToolResult: event.ToolReturn{ID: id, Output: o}}
 }
@@ -38,19 +41,19 @@ func TestRequests(t *testing.T) {
 		"tools in one message": {
 			Model: "m", Tools: []engine.Tool{{Name: "read", Description: "Reads.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "write"}},
 			History: []event.Message{question("read it"), result("a", event.Output{Text: "the text"}),
-				says(event.EndTurn, event.Thinking{Text: "hm"}, event.Text{Text: "Reading."}, calls("a", "read", `{"p":1}`), event.Text{Text: "Read."})},
+				says(event.EndTurn, event.Thinking{Text: "hm"}, event.Text{Text: "Reading."}, calls("a", "read", `{"p":1}`), event.Text{Text: "Read."}, aside)},
 			Message: event.UserMessage{Content: event.Say("thanks")},
 		},
 		"tools between messages": {
 			Model: "m",
-			History: []event.Message{question("x"), says(event.ToolUse, event.Text{Text: "Both."}, calls("a", "t", `{"p":1}`), calls("a", "", `{"x`), calls("c", "t", `{}`)),
+			History: []event.Message{question("x"), says(event.ToolUse, event.Text{Text: "Both."}, calls("a", "t", `{"p":1}`), calls("a", "", `{"x`), calls("c", "t", `{}`), aside),
 				result("a", event.Output{Text: "one"}), result("a", event.Output{Kind: event.OutputDenied}),
 				result("c", event.Output{Kind: event.OutputContent, Parts: event.Parts{event.Text{Text: "seen"}, event.Image{MediaType: "image/png", Data: []byte{9}}}})},
 		},
 		"broken off": {
 			Model: "m",
 			History: []event.Message{question("x"), event.ErrorMessage{Content: "secret failure"},
-				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, calls("a", "rm", `{}`)}}, question(" "), question("go on")},
+				event.AssistantMessage{ID: "m", Incomplete: true, StopReason: event.StopError, Content: event.Parts{event.Text{Text: "I will"}, calls("a", "rm", `{}`), aside}}, says(event.EndTurn, aside), question(" "), question("go on")},
 		},
 		"pictures and files": {
 			Model: "m",
