@@ -135,18 +135,5 @@ func (d Driver) Models(ctx context.Context) ([]wire.Model, error) {
 	}
 	client, done := wire.Borrow(d.Client)
 	defer done()
-	var list struct {
-		Data []struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
-		} `json:"data"`
-	}
-	if err := client.Get(ctx, call, &list); err != nil {
-		return nil, err
-	}
-	var models []wire.Model
-	for _, m := range list.Data {
-		models = append(models, wire.Model{ID: m.ID, Name: m.Name})
-	}
-	return models, nil
+	return client.Models(ctx, call)
 }

@@ -51,3 +51,21 @@ func orDone(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// Models reads a list of models as OpenAI and those who follow it give it.
+func (c *Client) Models(ctx context.Context, call Call) ([]Model, error) {
+	var list struct {
+		Data []struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"data"`
+	}
+	if err := c.Get(ctx, call, &list); err != nil {
+		return nil, err
+	}
+	var models []Model
+	for _, m := range list.Data {
+		models = append(models, Model{ID: m.ID, Name: m.Name})
+	}
+	return models, nil
+}
