@@ -85,15 +85,19 @@ func (had asides) deed(out []event.Stream, s *sent) []event.Stream {
 }
 
 // browse appends what a search of the web did: it searches, opens pages, and
-// looks for something in them.
+// looks for something in them. There are servers that do not say for what.
 func (had asides) browse(out []event.Stream, a *action) []event.Stream {
 	switch {
-	case a.URL != "":
+	case link(a.URL) != "":
 		return had.note(out, event.AsideRead, a.Pattern, a.URL)
 	case a.Query != "":
 		return had.note(out, event.AsideSearch, a.Query, "")
+	case len(a.Queries) > 0:
+		return had.search(out, a.Queries)
+	case a.Type != "":
+		return had.note(out, event.AsideTool, "web_search", "")
 	}
-	return had.search(out, a.Queries)
+	return out
 }
 
 func (had asides) search(out []event.Stream, queries []string) []event.Stream {

@@ -26,11 +26,14 @@ import (
 type recording struct {
 	File     string
 	API      string
+	Provider string
 	Status   int
 	Headers  map[string]string
 	Expected struct {
 		Text, Thinking, Refusal string
-		ToolCalls               []asked `json:"tool_calls"`
+		ToolCalls               []asked                 `json:"tool_calls"`
+		ServerTools             []struct{ Type string } `json:"server_tools"`
+		Citations               int
 		StopReason              *string `json:"stop_reason"`
 		Usage                   count
 		Errors                  []json.RawMessage
@@ -286,6 +289,51 @@ func TestRecordedConversations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRecordedAsides finds in each recording what the server did by itself, and
+// what the answer refers to.
+func TestRecordedAsides(t *testing.T) {
+	kinds := map[string]string{
+		"web_search_call": event.AsideSearch, "file_search_call": event.AsideSearch, "code_interpreter_call": event.AsideCode,
+		"shell_call": event.AsideCode, "local_shell_call": event.AsideCode, "program": event.AsideCode, "mcp_call": event.AsideTool,
+		"image_generation_call": event.AsideTool, "apply_patch_call": event.AsideTool, "tool_search_call": event.AsideTool,
+	}
+	seen := map[string]int{}
+	for _, r := range recordings(t) {
+		if r.Status != http.StatusOK || exempt[r.File] != "" {
+			continue
+		}
+		t.Run(r.File, func(t *testing.T) {
+			told := map[string]int{}
+			d := driver(served{r.Status, r.Headers, shapes(r.body)["whole"]})
+			for e, err := range d.Receive(context.Background(), engine.Request{Model: "m", Message: event.UserMessage{Content: event.Say("go")}}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, ok := e.(event.Aside); ok {
+					told[a.Kind]++
+					seen[a.Kind]++
+				}
+			}
+			want := map[string]bool{event.AsideSource: r.Expected.Citations > 0}
+			for _, tool := range r.Expected.ServerTools {
+				if tool.Type == "web_search_call" && r.Provider == "vercel-xai" {
+					tool.Type = "mcp_call" // it does not say for what it searched
+				}
+				want[kinds[tool.Type]] = true
+			}
+			for kind, wanted := range want {
+				if wanted && kind != "" && told[kind] == 0 {
+					t.Errorf("no aside of the kind %q: %v", kind, told)
+				}
+			}
+		})
+	}
+	if len(seen) < 4 {
+		t.Errorf("recordings with %v", seen)
+	}
+	t.Log(seen)
 }
 
 // TestRecordedNonsense takes no event that is not JSON for an answer.
