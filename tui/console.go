@@ -24,10 +24,10 @@ type terminal interface {
 }
 
 func (c *console) copy(text string) {
-	c.screen.Raw("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x1b\\")
+	c.screen.Tell(screen.Once, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x1b\\")
 }
 
-func (c *console) ask()          { c.screen.Raw(screen.Ask) }
+func (c *console) ask()          { c.screen.Tell(screen.Once, screen.Ask) }
 func (c *console) synchronised() { c.screen.Synchronised() }
 func (c *console) repaint()      { c.screen.Repaint() }
 

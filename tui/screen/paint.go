@@ -9,7 +9,7 @@ import (
 
 // A Frame is what the terminal should show.
 type Frame struct {
-	Above  []string // lines that go into the terminal's scrollback, once
+	Above  []string // lines that go into the terminal's scrollback, once, and marks between them
 	Lines  []string // the live part below them, one string a row
 	Cursor *Point   // where the caret stands in Lines; nil hides it
 }
@@ -192,9 +192,13 @@ func (p *painter) restart() {
 }
 
 // above prints lines where the live part begins, and lets that begin below
-// them. A line that stands there already is left as it is.
+// them. A line that stands there already is left as it is. A mark takes no line.
 func (p *painter) above(lines []string) {
 	for _, line := range lines {
+		if isMark(line) {
+			p.b.WriteString(line)
+			continue
+		}
 		for _, part := range split(cells(line), p.width) {
 			p.put(row{text: line, cells: part})
 			p.next()

@@ -25,19 +25,24 @@ type Screen struct {
 	painter *painter
 	next    *Frame   // what should be shown and is not yet
 	above   []string // what should be printed before it
+	signs   signs    // beside the picture
 	away    bool     // somebody else has the terminal
 	dead    bool     // it takes nothing any more
 
-	wake chan struct{}
-	quit chan struct{}
-	done chan struct{} // the writer has ended
-	once sync.Once
+	on, off string // what is asked of the terminal at its start, and taken back at its end
+	wake    chan struct{}
+	quit    chan struct{}
+	done    chan struct{} // the writer has ended
+	once    sync.Once
 }
 
 // Options say what the terminal can do.
 type Options struct {
 	Profile colorprofile.Profile // zero is true colour
 	Reflows bool                 // lines wrap anew when the terminal gets narrower
+
+	Enter string // what else is asked of the terminal whenever it is taken, such as to tell when it has the focus
+	Leave string // and how that is taken back
 
 	Crashed func(v any, stack []byte) // is told of a panic while drawing
 }
@@ -53,7 +58,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 		return nil, fmt.Errorf("screen: %w", err)
 	}
 	s := &Screen{in: in, out: out, painter: newPainter(width, height), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
-	s.crashed = o.Crashed
+	s.crashed, s.on, s.off = o.Crashed, modesOn+o.Enter, o.Leave+modesOff
 	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
 	if err := s.raw(); err != nil {
 		return nil, err
@@ -138,7 +143,7 @@ func (s *Screen) write() {
 			s.crashed(v, debug.Stack())
 		}
 	}()
-	_, err := s.out.WriteString(modesOn + Ask)
+	_, err := s.out.WriteString(s.on + Ask)
 	for err == nil {
 		select {
 		case <-s.wake:
@@ -151,21 +156,33 @@ func (s *Screen) write() {
 	}
 }
 
-// take returns the bytes of the newest frame.
+// take returns the bytes of the newest frame, and what there is to tell.
 func (s *Screen) take() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next == nil || s.away || s.dead {
+	if s.away || s.dead {
 		return nil
+	}
+	said := s.signs.take()
+	if s.next == nil {
+		return said
 	}
 	f := *s.next
 	f.Above, s.above = s.above, nil
-	return append([]byte(nil), s.painter.paint(f)...)
+	return append(said, s.painter.paint(f)...)
 }
 
-// Raw writes a sequence of ours that shows nothing, such as one for the clipboard.
-func (s *Screen) Raw(seq string) {
-	go func() { _, _ = s.out.WriteString(seq) }() // ends when the terminal has taken it
+// Tell gives the terminal a sequence that draws nothing, as soon as it can take
+// it. What is told once is dropped where the terminal is somebody else's, or is so
+// slow that too much waits; of a title and of progress the newest counts, and is
+// told again when the terminal comes back.
+func (s *Screen) Tell(sign Sign, seq string) {
+	s.mu.Lock()
+	if sign != Once || !s.away {
+		s.signs.tell(sign, seq)
+	}
+	s.mu.Unlock()
+	s.poke()
 }
 
 // Release gives the terminal away, as it was before Open. Frames wait.
@@ -176,7 +193,7 @@ func (s *Screen) Release() {
 		return
 	}
 	s.away = true
-	bye := string(s.painter.leave()) + modesOff
+	bye := string(s.painter.leave()) + s.off
 	s.mu.Unlock()
 	s.say(bye)
 	s.restore()
@@ -191,11 +208,12 @@ func (s *Screen) Acquire() error {
 	away := s.away
 	s.mu.Unlock()
 	if !away {
-		s.say(modesOff) // what was pushed before it was lost is pushed once
+		s.say(s.off) // what was pushed before it was lost is pushed once
 	}
-	s.say(modesOn)
+	s.say(s.on)
 	s.mu.Lock()
 	s.away = false
+	s.signs.again()
 	s.painter.forget()
 	s.mu.Unlock()
 	s.poke()
@@ -235,7 +253,7 @@ func (s *Screen) Close() {
 		}
 		if !away {
 			last = append(last, s.painter.leave()...)
-			last = append(last, modesOff...)
+			last = append(last, s.off...)
 		}
 		s.dead, s.above = true, nil
 		s.mu.Unlock()
