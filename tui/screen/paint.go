@@ -12,6 +12,8 @@ type Frame struct {
 	Above  []string // lines that go into the terminal's scrollback, once, and marks between them
 	Lines  []string // the live part below them, one string a row
 	Cursor *Point   // where the caret stands in Lines; nil hides it
+	Full   bool     // Lines take the whole of the terminal's other screen; Above waits until it is left
+	Mouse  bool     // there, the mouse is ours
 }
 
 // A Point is a cell of the live part, counted from its upper left one.
@@ -167,10 +169,12 @@ func (p *painter) next() {
 func (p *painter) csi(n int, final byte) {
 	p.b.WriteString("\x1b[")
 	if n != 1 {
-		p.b.WriteString(strconv.Itoa(n))
+		p.number(n)
 	}
 	p.b.WriteByte(final)
 }
+
+func (p *painter) number(n int) { p.b.WriteString(strconv.Itoa(n)) }
 
 // restart erases a live part that is not what it was thought to be.
 func (p *painter) restart() {

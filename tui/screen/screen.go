@@ -1,6 +1,7 @@
 // Package screen owns a terminal while the chat is on it: raw mode, the modes
 // that it needs, and an inline picture that grows at the end of the terminal's
-// own scrollback. It knows lines and styles, and nothing of what they say.
+// own scrollback, or one that fills the terminal's other screen. It knows lines
+// and styles, and nothing of what they say.
 package screen
 
 import (
@@ -23,6 +24,7 @@ type Screen struct {
 
 	mu      sync.Mutex
 	painter *painter
+	canvas  *canvas
 	next    *Frame   // what should be shown and is not yet
 	above   []string // what should be printed before it
 	signs   signs    // beside the picture
@@ -59,6 +61,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	}
 	s := &Screen{in: in, out: out, painter: newPainter(width, height), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	s.crashed, s.on, s.off = o.Crashed, modesOn+o.Enter, o.Leave+modesOff
+	s.canvas = &canvas{painter: s.painter}
 	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
 	if err := s.raw(); err != nil {
 		return nil, err
@@ -117,6 +120,7 @@ func (s *Screen) Resize(width, height int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.painter.resize(width, height)
+	s.canvas.shown = nil
 	s.next = nil
 }
 
@@ -130,7 +134,8 @@ func (s *Screen) Synchronised() {
 // Repaint draws everything anew: somebody has written over it.
 func (s *Screen) Repaint() {
 	s.mu.Lock()
-	s.painter.lost, s.painter.clear = true, true
+	s.painter.lost, s.painter.clear = true, !s.canvas.on
+	s.canvas.shown = nil
 	s.mu.Unlock()
 	s.poke()
 }
@@ -167,9 +172,27 @@ func (s *Screen) take() []byte {
 	if s.next == nil {
 		return said
 	}
-	f := *s.next
+	return append(said, s.render(*s.next)...)
+}
+
+// render returns the bytes that lead to f, on whichever screen it is for. What
+// goes above goes there before the other screen is shown, or behind it.
+func (s *Screen) render(f Frame) []byte {
+	var b []byte
+	switch {
+	case f.Full && s.canvas.on:
+		return s.canvas.paint(f)
+	case f.Full:
+		if len(s.above) > 0 {
+			b = append(b, s.painter.paint(Frame{Above: s.above})...)
+			s.above = nil
+		}
+		b = append(b, s.painter.leave()...)
+		return append(b, s.canvas.paint(f)...)
+	}
+	b = append(b, s.canvas.leave()...)
 	f.Above, s.above = s.above, nil
-	return append(said, s.painter.paint(f)...)
+	return append(b, s.painter.paint(f)...)
 }
 
 // Tell gives the terminal a sequence that draws nothing, as soon as it can take
@@ -193,7 +216,7 @@ func (s *Screen) Release() {
 		return
 	}
 	s.away = true
-	bye := string(s.painter.leave()) + s.off
+	bye := string(s.canvas.leave()) + string(s.painter.leave()) + s.off
 	s.mu.Unlock()
 	s.say(bye)
 	s.restore()
@@ -205,10 +228,10 @@ func (s *Screen) Acquire() error {
 		return err
 	}
 	s.mu.Lock()
-	away := s.away
+	away, left := s.away, string(s.canvas.leave())
 	s.mu.Unlock()
 	if !away {
-		s.say(s.off) // what was pushed before it was lost is pushed once
+		s.say(left + s.off) // what was pushed before it was lost is pushed once
 	}
 	s.say(s.on)
 	s.mu.Lock()
@@ -248,6 +271,9 @@ func (s *Screen) Close() {
 		s.mu.Lock()
 		var last []byte
 		away := s.away
+		if !away {
+			last = append(last, s.canvas.leave()...)
+		}
 		if !away && len(s.above) > 0 {
 			last = append(last, s.painter.paint(Frame{Above: s.above})...)
 		}
