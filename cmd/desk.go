@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"unicode"
 
-	"agentx/config"
 	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
@@ -71,7 +67,7 @@ func (d *desk) hello(o tui.Opened) string {
 	if o.Model.Name != "guide/guide" || len(o.Events) > 0 || d.options.pick || d.options.prompt != "" || d.options.model != "" {
 		return ""
 	}
-	return "No model is set up yet, so the built-in guide answers. Ask it: How do I set up a model?"
+	return "No model is set up yet, so the built-in guide answers. /model sets one up, or ask it how."
 }
 
 func (d *desk) current() *talk {
@@ -438,83 +434,6 @@ func slug(title string) string {
 		return ""
 	}
 	return strings.TrimSuffix(b.String(), "-") + "-"
-}
-
-// Models lists what could be talked to now.
-func (d *desk) Models(ctx context.Context) ([]tui.Choice, error) {
-	c, err := d.world.config()
-	if err != nil {
-		return nil, d.say(err)
-	}
-	models, err := wantedModels(c, nil, false)
-	if err != nil {
-		return nil, d.say(err)
-	}
-	sortByUse(models, d.world.lastUsed(ctx))
-	var list []tui.Choice
-	for _, alias := range slices.Sorted(maps.Keys(c.Aliases)) {
-		list = append(list, tui.Choice{Name: alias, Detail: "alias of " + c.Aliases[alias]})
-	}
-	for _, m := range models {
-		list = append(list, tui.Choice{Name: m.Provider + "/" + m.Model, Detail: priceLine(m), Window: int64(m.Context)})
-	}
-	if t := d.current(); t != nil && !listedAmong(list, t.choice().Name()) {
-		list = append([]tui.Choice{d.choice(t.choice())}, list...)
-	}
-	return append(list, tui.Choice{Name: "guide/guide", Detail: "the built-in guide, offline"}), nil
-}
-
-func listedAmong(list []tui.Choice, name string) bool {
-	for _, c := range list {
-		if c.Name == name {
-			return true
-		}
-	}
-	return name == "guide/guide"
-}
-
-// priceLine says what a model costs and how much it reads.
-func priceLine(m listedModel) string {
-	price := "price unknown"
-	if m.Input != nil && m.Output != nil {
-		price = fmt.Sprintf("$%s in, $%s out per million", dollars(m.Input), dollars(m.Output))
-	}
-	if m.Context > 0 {
-		price += ", " + tokens(m.Context) + " context"
-	}
-	return price
-}
-
-func (d *desk) choice(c config.Choice) tui.Choice {
-	return tui.Choice{Name: c.Name(), Detail: about(c), Window: int64(c.Info.Context)}
-}
-
-// about is what to know of a choice.
-func about(c config.Choice) string {
-	if ownMachine(c) {
-		return "free, on this machine"
-	}
-	return priceLine(listModel(c.Info))
-}
-
-// SetModel talks to another model from the next message on.
-func (d *desk) SetModel(ctx context.Context, name string) (tui.Choice, error) {
-	c, err := d.world.config()
-	if err != nil {
-		return tui.Choice{}, d.say(err)
-	}
-	choice, err := choose(c, name)
-	if err != nil {
-		return tui.Choice{}, d.say(err)
-	}
-	t := d.current()
-	if err := t.configure(ctx, runtime.AgentConfigureRequest{Model: choice.Name()}); err != nil {
-		return tui.Choice{}, d.say(err)
-	}
-	t.choose(choice)
-	chosen := d.choice(choice)
-	chosen.Notice = choice.Doubt()
-	return chosen, nil
 }
 
 // SetSystem changes the system prompt from the next message on.

@@ -64,9 +64,8 @@ func pricer(c config.Config, choice config.Choice) engine.Pricer {
 	if choice.Provider.Protocol == config.Guide || ownMachine(choice) {
 		return func(string, event.Usage) (event.USD, bool) { return 0, true }
 	}
-	prices := c.Prices()
 	return func(model string, u event.Usage) (event.USD, bool) {
-		info, ok := prices.Lookup(choice.Provider.Name, model)
+		info, ok := c.About(choice.Provider, model)
 		if !ok {
 			info, ok = choice.Info, choice.Known
 		}

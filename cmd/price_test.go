@@ -49,3 +49,16 @@ func TestThePricesOfASession(t *testing.T) {
 		}
 	}
 }
+
+// A server on this machine that stands in for a provider does not take its
+// prices, whatever name its models have.
+func TestWhoStandsInHasNoPrices(t *testing.T) {
+	for url, known := range map[string]bool{"http://127.0.0.1:8080/v1": false, "https://gateway.example/v1": true, "": true} {
+		w := &world{config: func() (config.Config, error) {
+			return config.Load(config.Source{Env: config.Environ([]string{"OPENAI_BASE_URL=" + url})})
+		}}
+		if got, ok := w.pricerOf("openai/gpt-4o")("gpt-4o-2024-08-06", event.Usage{InputTokens: 1_000_000}); ok != known {
+			t.Errorf("at %q a million tokens cost %s, %v", url, got, ok)
+		}
+	}
+}

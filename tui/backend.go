@@ -65,7 +65,14 @@ type Album interface {
 
 // Settings of the open session.
 type Settings interface {
+	// Models are those that could answer now.
 	Models(ctx context.Context) ([]Choice, error)
+	// Providers are those that lack a key, or that can be asked for their models.
+	Providers(ctx context.Context) ([]Provider, error)
+	// SetKey keeps the key of a provider and returns where.
+	SetKey(ctx context.Context, provider, key string) (string, error)
+	// Offers asks the server of a provider for its models.
+	Offers(ctx context.Context, provider string) ([]Choice, error)
 	// SetModel chooses by name or alias.
 	SetModel(ctx context.Context, name string) (Choice, error)
 	SetSystem(ctx context.Context, prompt string) error
@@ -104,6 +111,12 @@ type Choice struct {
 	Detail string // what to know about it: its alias, its price
 	Window int64  // tokens it can read; 0 where nobody knows
 	Notice string // what to know before it is asked; empty for most
+}
+
+// A Provider has models.
+type Provider struct {
+	Name   string
+	Locked bool // it needs a key first
 }
 
 // Opened is a session that is open, with all that is shown of it.

@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -86,54 +85,6 @@ func (m Model) cost() (Model, tea.Cmd) {
 
 func (m Model) read(title, body string, rows []dialog.Row) (Model, tea.Cmd) {
 	return m.question(func(c dialog.Config) dialog.Model { return c.Text(dialog.Text{Title: title, Body: body, Rows: rows}) }, nil), nil
-}
-
-// chooseModel takes a name, or shows a list.
-func (m Model) chooseModel(name string) (Model, tea.Cmd) {
-	if name != "" {
-		return m.setModel(name)
-	}
-	return fetch(m, "list the models", func(ctx context.Context, b Backend) ([]Choice, error) { return b.Models(ctx) }, func(m Model, list []Choice) (Model, tea.Cmd) {
-		var out []palette.Item
-		width := 0
-		for _, c := range list {
-			width = max(width, text.Width(c.Name))
-		}
-		slices.SortStableFunc(list, func(a, b Choice) int { return m.inUse(b) - m.inUse(a) })
-		for _, c := range list {
-			item := palette.Item{ID: c.Name, Title: pad(c.Name, width), Detail: c.Detail}
-			if m.inUse(c) > 0 {
-				item.Hint = "now"
-			}
-			out = append(out, item)
-		}
-		return m.choose(palette.Config{Title: "Models", Enter: "use", Empty: "No models. `agentx key set` makes some available."}, out, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
-			if chosen, ok := out.(palette.Chosen); ok {
-				return m.close().setModel(chosen.ID)
-			}
-			return m, nil
-		}), nil
-	})
-}
-
-// inUse is 1 for the model that answers, which comes first in the list.
-func (m Model) inUse(c Choice) int {
-	if c.Name == m.open.Model.Name {
-		return 1
-	}
-	return 0
-}
-
-func (m Model) setModel(name string) (Model, tea.Cmd) {
-	return fetch(m, "change the model", func(ctx context.Context, b Backend) (Choice, error) { return b.SetModel(ctx, name) }, func(m Model, c Choice) (Model, tea.Cmd) {
-		m.open.Model = c
-		m.footer = m.footer.SetModel(c.Name, c.Window)
-		m = m.say(transcript.Info, text.Line(c.Name)+" answers from the next message on.")
-		if c.Notice != "" {
-			m = m.say(transcript.Warning, text.Line(c.Notice))
-		}
-		return m, nil
-	})
 }
 
 func (m Model) system(prompt string) (Model, tea.Cmd) {

@@ -129,6 +129,7 @@ type desk struct {
 	deleted []event.SessionID
 	images  []Image
 	copied  string
+	key     string
 }
 
 func (d *desk) Send(ctx context.Context, c event.Content) error {
@@ -220,6 +221,20 @@ func (d *desk) Export(context.Context, string) (string, error) {
 }
 func (d *desk) Models(context.Context) ([]Choice, error) {
 	return []Choice{small, {Name: "test/large", Detail: "slow and good", Window: 1_000_000}}, nil
+}
+func (d *desk) Providers(context.Context) ([]Provider, error) {
+	return []Provider{{Name: "near"}, {Name: "far", Locked: d.key == ""}}, nil
+}
+func (d *desk) SetKey(_ context.Context, _, key string) (string, error) {
+	d.key = key
+	return "a drawer", nil
+}
+func (d *desk) Offers(_ context.Context, provider string) ([]Choice, error) {
+	time.Sleep(time.Second)
+	if provider == "near" {
+		return nil, errors.New("near does not answer")
+	}
+	return []Choice{{Name: provider + "/star", Detail: d.key}}, nil
 }
 func (d *desk) SetModel(_ context.Context, name string) (Choice, error) {
 	return Choice{Name: name, Window: 1_000_000}, nil
