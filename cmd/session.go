@@ -296,7 +296,7 @@ func sessionRemove(w *world) *cobra.Command {
 			}
 			var doomed []store.Session
 			for _, ref := range args {
-				s, err := w.named(c.Context(), db, ref)
+				s, err := w.namedExactly(c.Context(), db, ref)
 				if err != nil {
 					return err
 				}

@@ -146,6 +146,26 @@ func (s *shelf) ForkBefore(ctx context.Context, from, to event.SessionID, messag
 	return k.ForkBefore(ctx, from, to, message)
 }
 
+// BranchBefore is ForkBefore for another way of the same session.
+func (s *shelf) BranchBefore(ctx context.Context, from, to event.SessionID, message string) error {
+	k, err := s.of(ctx, from)
+	if err != nil {
+		return err
+	}
+	if s.forgets(from) {
+		s.forget(to)
+	}
+	return k.BranchBefore(ctx, from, to, message)
+}
+
+func (s *shelf) Branches(ctx context.Context, id event.SessionID) ([]engine.Branch, error) {
+	k, err := s.of(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return k.Branches(ctx, id)
+}
+
 func (s *shelf) Rename(ctx context.Context, id event.SessionID, title string) error {
 	k, err := s.of(ctx, id)
 	if err != nil {

@@ -242,17 +242,28 @@ func (w *world) find(ctx context.Context, o options) (store.Session, error) {
 	return store.Session{}, nil
 }
 
-// named is the session that a person names: by id, the beginning of one, or
-// title.
+// named is the session that a person names: by id, the beginning of one, title,
+// or what of a title means one session and no other.
 func (w *world) named(ctx context.Context, db *store.DB, ref string) (store.Session, error) {
 	s, err := db.Find(ctx, ref)
+	return s, w.unnamed(err, ref)
+}
+
+// namedExactly is named for what cannot be undone: a part of a title is no name.
+func (w *world) namedExactly(ctx context.Context, db *store.DB, ref string) (store.Session, error) {
+	s, err := db.FindExactly(ctx, ref)
+	return s, w.unnamed(err, ref)
+}
+
+// unnamed says of a name that it means no session, or several.
+func (w *world) unnamed(err error, ref string) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return s, usage("there is no session %s; `agentx session list` shows what there is", strconv.Quote(ref))
+		return usage("there is no session %s; `agentx session list` shows what there is", strconv.Quote(ref))
 	}
 	if many, ok := errors.AsType[*store.AmbiguousError](err); ok {
-		return s, usage("%v", many)
+		return usage("%v", many)
 	}
-	return s, err
+	return err
 }
 
 // absolute is a path as the database knows it.

@@ -18,12 +18,16 @@ func (db *DB) Fork(ctx context.Context, from, to event.SessionID) error {
 // ForkBefore is Fork of what was said before a message of the user. Where from
 // has no such message the error is ErrNotFound; an empty id means the end.
 func (db *DB) ForkBefore(ctx context.Context, from, to event.SessionID, message string) error {
+	return db.fork(ctx, from, to, message, false)
+}
+
+func (db *DB) fork(ctx context.Context, from, to event.SessionID, message string, branch bool) error {
 	return db.write(ctx, "fork", func(ctx context.Context, tx *sql.Tx) error {
 		end, err := before(ctx, tx, from, message)
 		if err != nil {
 			return err
 		}
-		if err := db.twin(ctx, tx, from, to); err != nil {
+		if err := db.twin(ctx, tx, from, to, branch); err != nil {
 			return err
 		}
 		if end == 1 {
@@ -71,15 +75,18 @@ func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message st
 	return end.Int64, err
 }
 
-func (db *DB) twin(ctx context.Context, tx *sql.Tx, from, to event.SessionID) error {
+func (db *DB) twin(ctx context.Context, tx *sql.Tx, from, to event.SessionID, branch bool) error {
 	s := Session{ID: to, ParentID: from}
-	err := tx.QueryRowContext(ctx, `SELECT title, model, dir, image, system FROM sessions WHERE id = ?`, string(from)).
-		Scan(&s.Title, &s.Model, &s.Dir, &s.Image, &s.System)
+	err := tx.QueryRowContext(ctx, `SELECT title, model, dir, image, system, trunk, tags FROM sessions WHERE id = ?`, string(from)).
+		Scan(&s.Title, &s.Model, &s.Dir, &s.Image, &s.System, &s.Trunk, &s.Tags)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}
 	if err != nil {
 		return err
+	}
+	if !branch {
+		s.Trunk = to
 	}
 	return db.create(ctx, tx, s)
 }

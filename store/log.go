@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"agentx/engine"
 	"agentx/engine/event"
 )
 
@@ -42,7 +43,7 @@ func growthOf(d event.Data) growth {
 	switch d := d.(type) {
 	case event.UserMessage:
 		text := d.Content.Text()
-		return growth{messages: 1, turn: &d.ID, interrupted: new(false), title: clip(line(clip(text, 500)), 80), text: text}
+		return growth{messages: 1, turn: &d.ID, interrupted: new(false), title: engine.TitleOf(d.Content), text: text}
 	case event.AssistantMessage:
 		return growth{messages: 1, text: d.Content.Text()}
 	case event.TurnResponse:

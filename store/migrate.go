@@ -23,11 +23,13 @@ func scripts(from fs.FS) []string {
 	return names
 }
 
-// The versions of the schema that first had images, and a ledger.
+// The versions of the schema that first had images, a ledger, a system prompt
+// for each session, and branches.
 const (
 	imageSchema  = 2
 	ledgerSchema = 3
 	systemSchema = 4
+	branchSchema = 5
 )
 
 func latest() int { return len(scripts(migrations)) }

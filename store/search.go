@@ -26,9 +26,10 @@ type Hit struct {
 
 // Search returns the sessions in which the words of query were said, those
 // first in which something was said last, each with the last such message, or
-// its title. All words must be in the same message; the last may be the
-// beginning of one. No sign has a meaning: a query without words finds nothing.
-// Of limit 0 there are at most 100 hits.
+// its title; of the branches of a session, the last in which they were said. All
+// words must be in the same message; the last may be the beginning of one. No
+// sign has a meaning: a query without words finds nothing. Of limit 0 there are
+// at most 100 hits.
 func (db *DB) Search(ctx context.Context, query string, limit int) ([]Hit, error) {
 	if limit <= 0 {
 		limit = 100
@@ -46,13 +47,17 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 		SELECT `+db.columns()+`,
 			coalesce(e.seq, 0), coalesce(e.at, s.updated), coalesce(e.event, s.title)
 		FROM (
-			SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS said, max(rowid) AS hit
-			FROM words
-			WHERE words MATCH ?
-			GROUP BY 1)
+			SELECT said, hit, row_number() OVER (PARTITION BY `+db.trunk()+` ORDER BY s.updated DESC, s.n DESC) AS place
+			FROM (
+				SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS said, max(rowid) AS hit
+				FROM words
+				WHERE words MATCH ?
+				GROUP BY 1)
+			JOIN sessions AS s ON s.n = said
+			WHERE s.messages > 0)
 		JOIN sessions AS s ON s.n = said
 		LEFT JOIN events AS e ON e.n = hit
-		WHERE s.messages > 0
+		WHERE place = 1
 		ORDER BY s.updated DESC, s.n DESC
 		LIMIT ?`, match, limit)
 	if err != nil {

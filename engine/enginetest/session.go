@@ -25,6 +25,8 @@ type Library interface {
 	Sessions(ctx context.Context, f engine.SessionFilter) ([]engine.Session, error)
 	Page(ctx context.Context, id event.SessionID, seq int64, n int) ([]event.Event, int64, error)
 	ForkBefore(ctx context.Context, from, to event.SessionID, message string) error
+	BranchBefore(ctx context.Context, from, to event.SessionID, message string) error
+	Branches(ctx context.Context, id event.SessionID) ([]engine.Branch, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	SetModel(ctx context.Context, id event.SessionID, model string) error
 	SetSystem(ctx context.Context, id event.SessionID, prompt string) error
@@ -42,6 +44,8 @@ func TestSessions(t *testing.T, open func() Library) {
 		"a session is read in pages":                    inPages,
 		"a list is chosen and in order":                 chosenInOrder,
 		"a fork goes its own way":                       ownWay,
+		"branches are one session, and all stay":        oneSession,
+		"a session is called after what was asked":      calledAfter,
 		"a fork of a running turn is closed":            closedFork,
 		"a session is renamed, remodelled and gone":     renamedAndGone,
 		"a session that is locked is one's own":         lockedOnce,
@@ -173,7 +177,7 @@ func (s shelf) ids(f engine.SessionFilter) string {
 func anEmptySession(t *testing.T, s shelf) {
 	s.must(s.Create(t.Context(), engine.Session{ID: "s", Title: "A title", Model: "m/1", Dir: "/home", ParentID: "p", Created: day}))
 	got := s.session("s")
-	want := engine.Session{ID: "s", Title: "A title", Model: "m/1", Dir: "/home", ParentID: "p", Created: day, Updated: day}
+	want := engine.Session{ID: "s", Title: "A title", Model: "m/1", Dir: "/home", ParentID: "p", Trunk: "s", Created: day, Updated: day}
 	if got.Cost != nil && *got.Cost == 0 {
 		got.Cost = nil // nothing was spent, by either word
 	}
@@ -214,6 +218,10 @@ func nothingThere(t *testing.T, s shelf) {
 	s.want("ForkBefore(from nowhere)", s.ForkBefore(ctx, "x", "y", ""), engine.ErrNotFound)
 	s.want("ForkBefore(no message)", s.ForkBefore(ctx, "s", "y", "u9"), engine.ErrNotFound)
 	s.want("ForkBefore(a message of the assistant)", s.ForkBefore(ctx, "s", "y", "n1"), engine.ErrNotFound)
+	s.want("BranchBefore(from nowhere)", s.BranchBefore(ctx, "x", "y", ""), engine.ErrNotFound)
+	s.want("BranchBefore(no message)", s.BranchBefore(ctx, "s", "y", "u9"), engine.ErrNotFound)
+	_, err = s.Branches(ctx, "x")
+	s.want("Branches", err, engine.ErrNotFound)
 	_, err = s.Session(ctx, "y")
 	s.want("what was not forked", err, engine.ErrNotFound)
 	if log := s.log("x"); log != "" {
@@ -331,6 +339,87 @@ func ownWay(t *testing.T, s shelf) {
 	s.must(s.Delete(ctx, "s"))
 	if s.log("whole") != whole {
 		t.Error("the fork has gone with its parent")
+	}
+}
+
+func oneSession(t *testing.T, s shelf) {
+	ctx := t.Context()
+	s.begin("s")
+	s.talk("s", 1, "one", "first")
+	s.talk("s", 2, "two", "second")
+	whole := s.log("s")
+	s.must(s.BranchBefore(ctx, "s", "b", "u2"))
+	s.talk("b", 3, "two, but shorter", "third")
+	s.must(s.BranchBefore(ctx, "b", "c", "u1"), s.ForkBefore(ctx, "b", "copy", "")) // c has nothing yet
+	if s.log("s") != whole {
+		t.Errorf("the first way has become\n%s", s.log("s"))
+	}
+	for _, id := range []event.SessionID{"s", "b", "c"} {
+		if got := s.session(id); got.Trunk != "s" || got.Branches != 2 {
+			t.Errorf("Session(%s) = %+v, want a branch of s, of 2", id, got)
+		}
+	}
+	if got := s.session("copy"); got.Trunk != "copy" || got.Branches != 1 {
+		t.Errorf("Session(copy) = %+v, want one by itself", got)
+	}
+	for _, tale := range []struct{ query, want string }{{"", "copy b"}, {"second", "s"}, {"one", "copy b"}, {"shorter", "copy b"}} {
+		if got := s.ids(engine.SessionFilter{Query: tale.query}); got != tale.want && got != strings.Replace(tale.want, "copy b", "b copy", 1) {
+			t.Errorf("Sessions(%q) = %q, want %q", tale.query, got, tale.want)
+		}
+	}
+	if got := s.ids(engine.SessionFilter{Before: day.Add(2500 * time.Millisecond)}); got != "" {
+		t.Errorf("a branch was used since, and %q is old", got)
+	}
+	for _, id := range []event.SessionID{"s", "b", "c"} {
+		all, err := s.Branches(ctx, id)
+		s.must(err)
+		var drawn []string
+		for _, row := range engine.Grow(all).Rows("b") {
+			drawn = append(drawn, fmt.Sprint(row.Lead, row.Text, row.Ends))
+		}
+		if got, want := strings.Join(drawn, "\n"), "one[]\n├─ two[s]\ntwo, but shorter[b]"; got != want {
+			t.Errorf("the tree of %s is\n%s\nwant\n%s", id, got, want)
+		}
+	}
+	s.must(s.Rename(ctx, "b", "Called so"))
+	if got := s.session("s").Title + ", " + s.session("copy").Title; got != "Called so, one" {
+		t.Errorf("renamed on one branch, the session and its copy are %q", got)
+	}
+	release, err := s.Lock(ctx, "s")
+	s.must(err)
+	s.want("Delete(while another branch is locked)", s.Delete(ctx, "b"), engine.ErrInUse)
+	release()
+	s.must(s.Delete(ctx, "b"))
+	if got := s.ids(engine.SessionFilter{}); got != "copy" || s.log("s")+s.log("b") != "" {
+		t.Errorf("deleted, %q is left", got)
+	}
+	s.must(s.Delete(ctx, "copy"))
+}
+
+func calledAfter(t *testing.T, s shelf) {
+	file := event.Text{Text: "<file name=\"notes.txt\">\nsecret words\n</file>"}
+	for i, tale := range []struct {
+		said event.Content
+		want string
+	}{
+		{event.Content{event.Text{Text: "What is this?"}, file}, "What is this?"},
+		{event.Content{file, event.Text{Text: "What is that?"}}, "What is that?"},
+		{event.Content{file, event.File{Filename: "plan.pdf"}}, "notes.txt, plan.pdf"},
+		{event.Say("And this?\n\n<stdin>\nlines\n</stdin>"), "And this?"},
+		{event.Say("\n```go\nfunc main() {}\n```\n# Why does\nthis fail?\n\nA long explanation."), "Why does this fail?"},
+		{event.Say("```\nx := 1\n```"), "x := 1"},
+		{event.Say("~~~\nopen"), "open"},
+		{event.Say("<filed under F> and <file"), "<filed under F> and <file"},
+		{event.Say("Hi\n\nWhat is a monad?"), "Hi What is a monad?"},
+		{event.Say(strings.Repeat("ä ", 100)), strings.TrimSpace(strings.Repeat("ä ", 40))},
+		{nil, ""},
+	} {
+		id := event.SessionID(fmt.Sprint("s", i))
+		s.begin(id)
+		s.present(id, 1, event.UserMessage{ID: "u", Content: tale.said})
+		if got := s.session(id).Title; got != tale.want {
+			t.Errorf("%q is called %q, want %q", tale.said, got, tale.want)
+		}
 	}
 }
 

@@ -222,6 +222,18 @@ func (c Client) Fork(ctx context.Context, id event.SessionID, before string) (ev
 	return a.SessionID, err
 }
 
+// Branch is Fork for another way of the same session.
+func (c Client) Branch(ctx context.Context, id event.SessionID, before string) (event.SessionID, error) {
+	a, err := Ask[SessionForkResponse](ctx, c, SessionForkRequest{SessionID: id, Before: before, Branch: true})
+	return a.SessionID, err
+}
+
+// Branches are the ways that a session went, the last used first.
+func (c Client) Branches(ctx context.Context, id event.SessionID) ([]engine.Branch, error) {
+	a, err := Ask[SessionTreeResponse](ctx, c, SessionTreeRequest{SessionID: id})
+	return a.Branches, err
+}
+
 // Rename gives a session a title.
 func (c Client) Rename(ctx context.Context, id event.SessionID, title string) error {
 	_, err := Ask[SessionRenameResponse](ctx, c, SessionRenameRequest{SessionID: id, Title: title})

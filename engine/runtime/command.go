@@ -209,10 +209,20 @@ type (
 		SessionID event.SessionID `json:"sessionId"`
 		Before    string          `json:"beforeMessageId,omitempty"` // and all behind it is left out
 		To        event.SessionID `json:"newSessionId,omitempty"`    // empty has one minted
+		Branch    bool            `json:"branch,omitempty"`          // it is another way of the same session
 	}
 	SessionForkResponse struct {
 		Outcome
 		SessionID event.SessionID `json:"sessionId"` // the new one's
+	}
+	// SessionTreeRequest asks for the ways that a session went.
+	SessionTreeRequest struct {
+		SessionID event.SessionID `json:"sessionId"`
+	}
+	SessionTreeResponse struct {
+		Outcome
+		SessionID event.SessionID `json:"sessionId"`
+		Branches  []engine.Branch `json:"branches"` // the last used first
 	}
 	SessionRenameRequest struct {
 		SessionID event.SessionID `json:"sessionId"`
@@ -302,6 +312,8 @@ func (SessionMessagesRequest) Type() string   { return "session_messages_request
 func (SessionMessagesResponse) Type() string  { return "session_messages_response" }
 func (SessionForkRequest) Type() string       { return "session_fork_request" }
 func (SessionForkResponse) Type() string      { return "session_fork_response" }
+func (SessionTreeRequest) Type() string       { return "session_tree_request" }
+func (SessionTreeResponse) Type() string      { return "session_tree_response" }
 func (SessionRenameRequest) Type() string     { return "session_rename_request" }
 func (SessionRenameResponse) Type() string    { return "session_rename_response" }
 func (SessionDeleteRequest) Type() string     { return "session_delete_request" }

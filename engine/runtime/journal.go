@@ -31,6 +31,12 @@ type Sessions interface {
 	// ForkBefore makes the session to of what was said before a message; an
 	// empty message means all.
 	ForkBefore(ctx context.Context, from, to event.SessionID, message string) error
+	// BranchBefore is ForkBefore for another way of the same session: in lists the
+	// two are one, and what is done to one is done to both.
+	BranchBefore(ctx context.Context, from, to event.SessionID, message string) error
+	// Branches are the ways that a session went, the last used first. Of any
+	// branch they are the same.
+	Branches(ctx context.Context, id event.SessionID) ([]engine.Branch, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	SetModel(ctx context.Context, id event.SessionID, model string) error
 	SetSystem(ctx context.Context, id event.SessionID, prompt string) error

@@ -71,6 +71,7 @@ func (m *Memory) create(s engine.Session) (*memorySession, error) {
 	m.made++
 	kept := &memorySession{n: m.made, Session: engine.Session{
 		ID: s.ID, Title: s.Title, Model: s.Model, Dir: s.Dir, ParentID: s.ParentID, Image: s.Image,
+		Trunk: cmp.Or(s.Trunk, s.ID), Tags: s.Tags,
 		Created: event.MillisOf(s.Created).Time(), Updated: event.MillisOf(s.Created).Time(),
 	}}
 	m.sessions[s.ID] = kept
@@ -127,7 +128,9 @@ func (s *memorySession) add(e event.Event) {
 	case event.UserMessage:
 		s.Messages++
 		s.turn, s.Interrupted = d.ID, false
-		s.Title = cmp.Or(s.Title, titleOf(d.Content.Text(), 80))
+		if s.Title == "" {
+			s.Title = engine.TitleOf(d.Content)
+		}
 	case event.AssistantMessage:
 		s.Messages++
 	case event.TurnResponse:
@@ -152,23 +155,19 @@ func (s *memorySession) plant(log []event.Event) {
 	s.begun, s.turn = len(log), ""
 }
 
-// listed is the session as a list shows it.
-func (s *memorySession) listed() engine.Session {
+// listed is a session as a list shows it. The lock is held.
+func (m *Memory) listed(s *memorySession) engine.Session {
 	out := s.Session
+	for _, b := range m.sessions {
+		if b.Trunk == s.Trunk && b.Messages > 0 {
+			out.Branches++
+		}
+	}
 	out.Open = s.turn != ""
 	if !s.unpriced {
 		out.Cost = new(s.cost)
 	}
 	return out
-}
-
-// titleOf is a text as one line of at most n characters.
-func titleOf(text string, n int) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n])
-	}
-	return text
 }
 
 // Session returns a session as a list shows it.
@@ -179,7 +178,7 @@ func (m *Memory) Session(_ context.Context, id event.SessionID) (engine.Session,
 	if err != nil {
 		return engine.Session{}, err
 	}
-	return s.listed(), nil
+	return m.listed(s), nil
 }
 
 // Sessions returns the sessions that f chooses. The words of its query must all
@@ -199,8 +198,13 @@ func (m *Memory) Sessions(_ context.Context, f engine.SessionFilter) ([]engine.S
 		f.Limit = 1000
 	}
 	var all []engine.Session
-	for _, s := range chosen[:min(len(chosen), f.Limit)] {
-		all = append(all, s.listed())
+	seen := map[event.SessionID]bool{}
+	for _, s := range chosen {
+		late := f.Before.IsZero() || s.Updated.Before(f.Before)
+		if !seen[s.Trunk] && late && len(all) < f.Limit {
+			all = append(all, m.listed(s))
+		}
+		seen[s.Trunk] = true
 	}
 	return all, nil
 }
@@ -209,7 +213,7 @@ func (s *memorySession) chosen(f engine.SessionFilter) bool {
 	switch {
 	case s.Messages == 0,
 		f.Dir != "" && f.Dir != s.Dir,
-		!f.Before.IsZero() && !s.Updated.Before(f.Before):
+		f.Tag != "" && !slices.Contains(strings.Fields(s.Tags), f.Tag):
 		return false
 	case strings.TrimSpace(f.Query) == "":
 		return true
@@ -261,6 +265,15 @@ func (m *Memory) Page(_ context.Context, id event.SessionID, seq int64, n int) (
 // ForkBefore makes a session of what was said in another before a message. A
 // turn that is running there is broken off here.
 func (m *Memory) ForkBefore(_ context.Context, from, to event.SessionID, message string) error {
+	return m.fork(from, to, message, false)
+}
+
+// BranchBefore is ForkBefore for another way of the same session.
+func (m *Memory) BranchBefore(_ context.Context, from, to event.SessionID, message string) error {
+	return m.fork(from, to, message, true)
+}
+
+func (m *Memory) fork(from, to event.SessionID, message string, branch bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, err := m.session(from)
@@ -277,7 +290,11 @@ func (m *Memory) ForkBefore(_ context.Context, from, to event.SessionID, message
 			return fmt.Errorf("message %q of session %q: %w", message, from, engine.ErrNotFound)
 		}
 	}
-	s, err := m.create(engine.Session{ID: to, Title: old.Title, Model: old.Model, Dir: old.Dir, ParentID: from, Image: old.Image})
+	trunk := to
+	if branch {
+		trunk = old.Trunk
+	}
+	s, err := m.create(engine.Session{ID: to, Title: old.Title, Model: old.Model, Dir: old.Dir, ParentID: from, Image: old.Image, Trunk: trunk, Tags: old.Tags})
 	if err != nil {
 		return err
 	}
@@ -288,6 +305,34 @@ func (m *Memory) ForkBefore(_ context.Context, from, to event.SessionID, message
 	}
 	s.breakOff()
 	return nil
+}
+
+// Branches returns the ways that a session went, the last used first.
+func (m *Memory) Branches(_ context.Context, id event.SessionID) ([]engine.Branch, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	one, err := m.session(id)
+	if err != nil {
+		return nil, err
+	}
+	var ways []*memorySession
+	for _, s := range m.sessions {
+		if s.Trunk == one.Trunk {
+			ways = append(ways, s)
+		}
+	}
+	slices.SortFunc(ways, func(a, b *memorySession) int { return cmp.Or(b.Updated.Compare(a.Updated), b.n-a.n) })
+	var all []engine.Branch
+	for _, s := range ways {
+		b := engine.Branch{Session: m.listed(s), Asked: []engine.Asked{}}
+		for _, e := range s.log {
+			if u, ok := e.Data.(event.UserMessage); ok {
+				b.Asked = append(b.Asked, engine.AskedOf(u, e.At))
+			}
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }
 
 // breakOff closes a turn that nobody goes on with.
@@ -308,9 +353,20 @@ func (s *memorySession) breakOff() {
 	}
 }
 
-// Rename gives a session a title.
+// Rename gives a session a title, on all its branches.
 func (m *Memory) Rename(_ context.Context, id event.SessionID, title string) error {
-	return m.change(id, func(s *memorySession) { s.Title = titleOf(title, 200) })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	one, err := m.session(id)
+	if err != nil {
+		return err
+	}
+	for _, s := range m.sessions {
+		if s.Trunk == one.Trunk {
+			s.Title = engine.OneLine(title, 200)
+		}
+	}
+	return nil
 }
 
 // SetModel says with which model a session goes on.
@@ -333,17 +389,24 @@ func (m *Memory) change(id event.SessionID, f func(*memorySession)) error {
 	return err
 }
 
-// Delete forgets a session. One that is locked stays.
+// Delete forgets a session with all its branches. One that is locked stays.
 func (m *Memory) Delete(_ context.Context, id event.SessionID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.locked[id] {
-		return fmt.Errorf("session %q is %w", id, engine.ErrInUse)
-	}
-	if _, err := m.session(id); err != nil {
+	one, err := m.session(id)
+	if err != nil {
 		return err
 	}
-	delete(m.sessions, id)
+	for _, s := range m.sessions {
+		if s.Trunk == one.Trunk && m.locked[s.ID] {
+			return fmt.Errorf("session %q is %w", s.ID, engine.ErrInUse)
+		}
+	}
+	for _, s := range m.sessions {
+		if s.Trunk == one.Trunk {
+			delete(m.sessions, s.ID)
+		}
+	}
 	return nil
 }
 

@@ -157,7 +157,7 @@ func (m *Memory) Thaw(_ context.Context, id event.ImageID, to engine.Session) er
 	if im == nil {
 		return fmt.Errorf("image %q: %w", id, engine.ErrNotFound)
 	}
-	s, err := m.create(engine.Session{ID: to.ID, Title: titleOf(to.Title, 200), Model: im.Model, Dir: to.Dir, System: to.System, Image: id, Created: to.Created})
+	s, err := m.create(engine.Session{ID: to.ID, Title: engine.OneLine(to.Title, 200), Model: im.Model, Dir: to.Dir, System: to.System, Image: id, Created: to.Created})
 	if err == nil {
 		s.plant(im.Messages)
 	}

@@ -81,6 +81,7 @@ func commands() map[string]command {
 	add(on((*Runtime).sessionGet))
 	add(on((*Runtime).sessionMessages))
 	add(on((*Runtime).sessionFork))
+	add(on((*Runtime).sessionTree))
 	add(on((*Runtime).sessionRename))
 	add(on((*Runtime).sessionDelete))
 	return all

@@ -91,12 +91,29 @@ func (r *Runtime) sessionFork(ctx context.Context, q SessionForkRequest, out *Se
 		out.SessionID = event.SessionID(r.NewID("session"))
 	}
 	scope := bus.Scope{Session: out.SessionID}
-	if err := kept(r.Sessions.ForkBefore(ctx, s.ID, out.SessionID, q.Before)); err != nil {
+	fork := r.Sessions.ForkBefore
+	if q.Branch {
+		fork = r.Sessions.BranchBefore
+	}
+	if err := kept(fork(ctx, s.ID, out.SessionID, q.Before)); err != nil {
 		return scope, err
 	}
 	r.tell(bus.Session, bus.Lifecycle, scope, SessionCreated{SessionID: out.SessionID})
 	r.tell(bus.Session, bus.Action, scope, SessionForked{Original: s.ID, New: out.SessionID})
 	return scope, nil
+}
+
+func (r *Runtime) sessionTree(ctx context.Context, q SessionTreeRequest, out *SessionTreeResponse) (bus.Scope, error) {
+	out.Branches = []engine.Branch{}
+	s, err := r.session(ctx, q.SessionID)
+	out.SessionID = s.ID
+	scope := bus.Scope{Session: s.ID}
+	if err != nil {
+		return scope, err
+	}
+	all, err := r.Sessions.Branches(ctx, s.ID)
+	out.Branches = append(out.Branches, all...)
+	return scope, kept(err)
 }
 
 func (r *Runtime) sessionRename(ctx context.Context, q SessionRenameRequest, out *SessionRenameResponse) (bus.Scope, error) {
