@@ -131,7 +131,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	}
 	approve := func(_ context.Context, c event.ToolCall) (bool, string) { return c.Name != "secret", "not today" }
 	expect(t, driver.Loop{
-		Model: script.Messages{asks(event.ToolUse, "a fails {}", "b panics {}", "c secret {}", "d nope {}", `e echo {"x":`, "f mumbles {}", "g echo {}"), says("Well.")},
+		Model: script.Messages{asks(event.ToolUse, "a fails {}", "b panics {}", "c secret {}", "d nope {}", `e echo {"x":`, "f mumbles {}", "g echo {}", `h echo [1]`, `i echo "x"`), says("Well.")},
 		Tools: tools, Approve: approve,
 	},
 		"stop tool_use",
@@ -142,6 +142,8 @@ func TestEveryCallIsAnswered(t *testing.T) {
 		"failed e: not run: the input is not JSON: unexpected end of JSON input",
 		"failed f: the tool answered with something that is not JSON",
 		"result g: heard {}",
+		"failed h: not run: the input is not an object",
+		"failed i: not run: the input is not an object",
 		"says Well.", "stop end_turn")
 }
 
@@ -168,8 +170,8 @@ func TestAToolThatTalksTooMuch(t *testing.T) {
 // Two calls under one id, and one without: each gets an id of its own, so that
 // the history can be sent to a provider that refuses what is ambiguous.
 func TestCallsThatShareAnID(t *testing.T) {
-	expect(t, driver.Loop{Model: script.Messages{asks(event.ToolUse, "a echo 1", "a echo 2", " echo 3"), says("Well.")}, Tools: []driver.Tool{echo(false)}},
-		"stop tool_use", "result a: heard 1", "result a_2: heard 2", "result call: heard 3", "says Well.", "stop end_turn")
+	expect(t, driver.Loop{Model: script.Messages{asks(event.ToolUse, `a echo {"n":1}`, `a echo {"n":2}`, ` echo {"n":3}`), says("Well.")}, Tools: []driver.Tool{echo(false)}},
+		"stop tool_use", `result a: heard {"n":1}`, `result a_2: heard {"n":2}`, `result call: heard {"n":3}`, "says Well.", "stop end_turn")
 }
 
 // A message that was cut or refused asks for nothing, but what it announced is
@@ -276,13 +278,13 @@ func TestReadingRunsAtTheSameTime(t *testing.T) {
 	}{{true, 3 * time.Second}, {false, 6 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			wait := tool("wait", c.readOnly, func(ctx context.Context, input string) (string, error) {
-				d, err := time.ParseDuration(strings.Trim(input, `"`))
+				d, err := time.ParseDuration(strings.Trim(input, `{"for:}`))
 				time.Sleep(d)
 				return input, err
 			})
 			began := time.Now()
-			expect(t, driver.Loop{Model: script.Messages{asks(event.ToolUse, `a wait "3s"`, `b wait "1s"`, `c wait "2s"`), says("Done.")}, Tools: []driver.Tool{wait}},
-				"stop tool_use", `result a: "3s"`, `result b: "1s"`, `result c: "2s"`, "says Done.", "stop end_turn")
+			expect(t, driver.Loop{Model: script.Messages{asks(event.ToolUse, `a wait {"for":"3s"}`, `b wait {"for":"1s"}`, `c wait {"for":"2s"}`), says("Done.")}, Tools: []driver.Tool{wait}},
+				"stop tool_use", `result a: {"for":"3s"}`, `result b: {"for":"1s"}`, `result c: {"for":"2s"}`, "says Done.", "stop end_turn")
 			if took := time.Since(began); took != c.want {
 				t.Errorf("read-only %v: took %v, want %v", c.readOnly, took, c.want)
 			}

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -146,6 +147,8 @@ func (l Loop) admit(ctx context.Context, call event.ToolCall) (Tool, *event.Outp
 		return refuse(failed(fmt.Sprintf("there is no tool %q; there are: %s", call.Name, l.names())))
 	case call.InputError != "":
 		return refuse(failed("not run: " + call.InputError))
+	case !isObject(call.Input):
+		return refuse(failed("not run: the input is not an object"))
 	}
 	if l.Approve != nil && ctx.Err() == nil {
 		if allowed, reason := l.Approve(ctx, call); !allowed {
@@ -156,6 +159,11 @@ func (l Loop) admit(ctx context.Context, call event.ToolCall) (Tool, *event.Outp
 		return refuse(failed("not run: " + context.Cause(ctx).Error()))
 	}
 	return tool, nil
+}
+
+// isObject reports whether an input, which is JSON, is what every tool asks for.
+func isObject(input json.RawMessage) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(input, " \t\r\n"), []byte("{"))
 }
 
 func (l Loop) names() string {

@@ -1,12 +1,18 @@
 package wire
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 
@@ -42,6 +48,105 @@ func TestTransport(t *testing.T) {
 		server.Close()
 	}
 }
+
+// TestAPathThatDies gives up a connection on which nothing is heard any more, as
+// after a sleep or behind a router that has forgotten it, long before the
+// silence of a model would end it.
+func TestAPathThatDies(t *testing.T) {
+	certificate := httptest.NewUnstartedServer(nil)
+	certificate.EnableHTTP2 = true
+	certificate.StartTLS()
+	certificate.Close()
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		path := &path{Conn: here, closed: make(chan struct{})}
+		transport := newTransport(nil)
+		transport.TLSClientConfig = certificate.Client().Transport.(*http.Transport).TLSClientConfig
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return path, nil }
+		defer transport.CloseIdleConnections()
+		server := &http.Server{TLSConfig: certificate.TLS, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.WriteString(w, "half")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})}
+		listener := &single{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+		listener.conn <- there
+		go server.ServeTLS(listener, "", "") // ends with the server
+		defer server.Close()
+
+		req, err := http.NewRequest("GET", "https://example.com", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := transport.RoundTrip(req)
+		if err != nil || resp.Proto != "HTTP/2.0" {
+			t.Fatal(resp, err)
+		}
+		defer resp.Body.Close()
+		if _, err := io.ReadFull(resp.Body, make([]byte, 4)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour + time.Second) // signs of life pass to and fro
+		path.dead.Store(true)
+		began := time.Now()
+		_, err = resp.Body.Read(make([]byte, 1))
+		if took := time.Since(began); err == nil || took > 30*time.Second {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
+// A path is a connection on which, once it is dead, nothing comes or goes.
+type path struct {
+	net.Conn
+	dead   atomic.Bool
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (p *path) Read(b []byte) (int, error) {
+	n, err := p.Conn.Read(b)
+	if p.dead.Load() && err == nil {
+		<-p.closed
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (p *path) Write(b []byte) (int, error) {
+	if p.dead.Load() {
+		return len(b), nil
+	}
+	return p.Conn.Write(b)
+}
+
+func (p *path) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return p.Conn.Close()
+}
+
+// A single listener has one connection to hand out.
+type single struct {
+	conn   chan net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *single) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *single) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *single) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestRedact(t *testing.T) {
 	for in, want := range map[string]string{
