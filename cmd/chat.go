@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"agentx/config"
-	"agentx/engine/event"
 	"agentx/tui"
 )
 
@@ -19,19 +18,20 @@ func chat(ctx context.Context, w *world, o options) error {
 	if err != nil {
 		return err
 	}
-	attached, err := attachments(o.files)
+	w.signals.handOver()
+	feed := tui.NewFeed()
+	d := &desk{world: w, options: o, feed: feed, browser: browser{turn: make(chan struct{}, 1)}}
+	files, err := d.given(ctx)
 	if err != nil {
 		return err
 	}
-	w.signals.handOver()
-	feed := tui.NewFeed()
-	d := &desk{world: w, options: o, feed: feed, attached: attached}
 	profile := w.profile()
 	r, err := tui.Run(ctx, tui.Options{
 		In: w.stdin, Out: w.stdout, Env: os.Environ(), Feed: feed,
 		Start: func(ctx context.Context) (tui.Backend, tui.Opened, error) {
 			_ = c.Paths.MakeState() // the editor's file lies there; whoever wants it is told where it cannot
 			opened, err := d.enter(ctx)
+			opened.Files = files
 			return d, opened, err
 		},
 		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
@@ -87,10 +87,21 @@ func (w *world) editor() []string {
 	return nil
 }
 
-// attachments are the files that go with the first message.
-func attachments(names []string) (event.Content, error) {
-	if len(names) == 0 {
-		return nil, nil
+// given are the files that the chat was begun with: they go with the prompt, if
+// there is one, else they stand in the composer.
+func (d *desk) given(ctx context.Context) ([]tui.File, error) {
+	if d.options.prompt != "" {
+		var err error
+		d.attached, err = compose("", "", d.options.files)
+		return nil, err
 	}
-	return compose("", "", names)
+	var files []tui.File
+	for _, name := range d.options.files {
+		f, err := d.Attach(ctx, name)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		files = append(files, f)
+	}
+	return files, nil
 }

@@ -26,8 +26,12 @@ type desk struct {
 
 	mu       sync.Mutex
 	talk     *talk
-	unfollow func()        // stops showing what it says
-	attached event.Content // goes with the next message
+	unfollow func()          // stops showing what it says
+	attached event.Content   // goes with the next message
+	filed    event.SessionID // whose draft is known to have no files
+
+	held    held
+	browser browser
 }
 
 var _ tui.Backend = (*desk)(nil)
@@ -146,7 +150,12 @@ func session(s store.Session) tui.Session {
 }
 
 // Send answers a message.
-func (d *desk) Send(ctx context.Context, content event.Content) error {
+func (d *desk) Send(ctx context.Context, content event.Content, files []string) error {
+	more, err := d.files(ctx, files)
+	if err != nil {
+		return d.say(err)
+	}
+	content = append(content[:len(content):len(content)], more...)
 	d.mu.Lock()
 	content, d.attached = append(content[:len(content):len(content)], d.attached...), nil
 	d.mu.Unlock()
@@ -173,12 +182,12 @@ func (d *desk) Retry(ctx context.Context) error {
 		return d.say(err)
 	}
 	if !t.kept {
-		return d.Send(ctx, last.Content)
+		return d.Send(ctx, last.Content, nil)
 	}
 	if err := d.branch(ctx, t, last.ID); err != nil {
 		return d.say(err)
 	}
-	return d.Send(ctx, last.Content)
+	return d.Send(ctx, last.Content, nil)
 }
 
 func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, error) {
@@ -459,10 +468,10 @@ func (d *desk) SaveDraft(ctx context.Context, draft tui.Draft) error {
 		return nil
 	}
 	var text []byte
-	if draft.Text != "" || len(draft.Queued) > 0 {
-		text, _ = json.Marshal(draft) // strings always can be
+	if !draft.Empty() {
+		text, _ = json.Marshal(draft) // strings and numbers always can be
 	}
-	return d.say(d.world.db.SetDraft(ctx, t.session, string(text)))
+	return d.say(errors.Join(d.world.db.SetDraft(ctx, t.session, string(text)), d.keepFiles(ctx, t, draft)))
 }
 
 func (d *desk) draft(ctx context.Context, id event.SessionID) (tui.Draft, error) {
@@ -471,8 +480,19 @@ func (d *desk) draft(ctx context.Context, id event.SessionID) (tui.Draft, error)
 	if err != nil || text == "" {
 		return draft, err
 	}
-	if json.Unmarshal([]byte(text), &draft) != nil {
-		draft.Text = text
+	if json.Unmarshal([]byte(text), &draft) == nil {
+		return draft, nil
+	}
+	var old struct { // before there were chips
+		Text   string
+		Queued []string
+	}
+	if json.Unmarshal([]byte(text), &old) != nil {
+		return tui.Draft{Message: tui.Message{Text: text}}, nil
+	}
+	draft = tui.Draft{Message: tui.Message{Text: old.Text}}
+	for _, s := range old.Queued {
+		draft.Queued = append(draft.Queued, tui.Message{Text: s})
 	}
 	return draft, nil
 }

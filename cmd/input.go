@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"agentx/engine/event"
 )
@@ -68,33 +65,6 @@ func compose(prompt, piped string, files []string) (event.Content, error) {
 		c = append(c, part)
 	}
 	return c, nil
-}
-
-// attach reads a file once and makes a part of it: an image, a PDF, or text as
-// a marked block.
-func attach(name string) (event.Part, error) {
-	f, err := openRegular(name)
-	if err != nil {
-		return nil, usage("%v", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, usage("%s: %v", name, bare(err))
-	}
-	if len(data) > maxFile {
-		return nil, usage("%s is larger than the %d MB that a file may have", name, maxFile>>20)
-	}
-	base := filepath.Base(name)
-	switch kind := http.DetectContentType(data); {
-	case kind == "image/png", kind == "image/jpeg", kind == "image/gif", kind == "image/webp":
-		return event.Image{MediaType: kind, Data: data, Name: base}, nil
-	case kind == "application/pdf":
-		return event.File{MediaType: kind, Data: data, Filename: base}, nil
-	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return nil, usage("%s is neither text nor an image nor a PDF", name)
-	}
-	return event.Text{Text: fmt.Sprintf("<file name=%q>\n%s\n</file>", base, strings.TrimRight(string(data), "\n"))}, nil
 }
 
 // openRegular opens a file that is one: no pipe or device that blocks or never

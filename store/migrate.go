@@ -24,12 +24,13 @@ func scripts(from fs.FS) []string {
 }
 
 // The versions of the schema that first had images, a ledger, a system prompt
-// for each session, and branches.
+// for each session, branches, and files of drafts.
 const (
 	imageSchema  = 2
 	ledgerSchema = 3
 	systemSchema = 4
 	branchSchema = 5
+	fileSchema   = 6
 )
 
 func latest() int { return len(scripts(migrations)) }

@@ -345,7 +345,7 @@ func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
 	}
 	err = db.write(ctx, "delete", func(ctx context.Context, tx *sql.Tx) error {
 		for _, b := range branches {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM drafts WHERE session = ?`, string(b)); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM drafts WHERE session = ?1; DELETE FROM draft_files WHERE session = ?1`, string(b)); err != nil {
 				return err
 			}
 			res, err := tx.ExecContext(ctx, `DELETE FROM sessions WHERE id = ?`, string(b))

@@ -39,6 +39,9 @@ func actions() []action {
 		{name: "export", help: "write the session to a file", slash: "export", args: "[file]", do: Model.export},
 		{name: "cost", help: "what this session has used", slash: "cost", do: plain(Model.cost)},
 		{name: "theme", help: "dark, light, plain or auto", slash: "theme", args: "[name]", do: Model.theme},
+		{name: "attach", help: "send a file along; so does @file", slash: "attach", args: "[file]", do: Model.attach},
+		{name: "stash", help: "put the draft aside; bring it back", slash: "stash", keys: []string{"ctrl+s"}, do: Model.stash},
+		{name: "shell", help: "run a command here, after a yes; so does !command", slash: "shell", args: "[command]", do: Model.toRun},
 		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
 		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
 

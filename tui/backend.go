@@ -2,9 +2,11 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"agentx/engine/event"
+	"agentx/tui/composer"
 )
 
 // Backend is what the screen asks of the world. Every method but Interrupt may
@@ -16,14 +18,17 @@ type Backend interface {
 	Album
 	Settings
 	Desk
+	Cabinet
+	Shell
 }
 
 // An Agent answers.
 type Agent interface {
-	// Send answers a message and returns when its turn is over. Its events come
-	// through the [Feed], the message itself as the first; where that never comes,
-	// nothing was sent. Only one Send runs at a time.
-	Send(ctx context.Context, content event.Content) error
+	// Send answers a message and returns when its turn is over. The files, by
+	// their paths, go with it. Its events come through the [Feed], the message
+	// itself as the first; where that never comes, nothing was sent. Only one Send
+	// runs at a time.
+	Send(ctx context.Context, content event.Content, files []string) error
 	// Retry answers the last message of the user once more, as a branch of its own.
 	Retry(ctx context.Context) error
 	// Interrupt stops the answer that is arriving, for the user, and returns at
@@ -86,6 +91,59 @@ type Desk interface {
 	AddPrompt(ctx context.Context, text string) error
 }
 
+// A Cabinet finds files, and reads those that go with a message. Paths are
+// relative to where the program was started.
+type Cabinet interface {
+	// Complete lists what fits the beginning of a path, the best first. It takes
+	// a moment at most, however much there is.
+	Complete(ctx context.Context, part string) ([]Entry, error)
+	// Attach reads a file that is to go with a message. It is read again when the
+	// message is sent; what was read now goes only where the file is gone by then.
+	// What is no file at all is [ErrNoFile] or [ErrFolder].
+	Attach(ctx context.Context, path string) (File, error)
+	// Dropped attaches the image or PDF that was dropped on the terminal, if that
+	// is what text says: one path and nothing else, as terminals write it.
+	Dropped(ctx context.Context, text string) (File, bool)
+}
+
+// ErrNoFile is what cannot be attached because there is no such file.
+var ErrNoFile = errors.New("there is no such file")
+
+// ErrFolder is what cannot be attached because it is a folder.
+var ErrFolder = errors.New("a folder cannot go with a message")
+
+// An Entry is a file, or a folder with a slash behind its name, to choose.
+type Entry struct {
+	Name   string
+	Detail string
+}
+
+// A File can go with a message.
+type File struct {
+	Path string
+	Name string // for people
+	Kind string // "text", "PNG", …
+	Size int64  // bytes
+}
+
+// A Shell runs commands for the user.
+type Shell interface {
+	// Folder is where commands are run.
+	Folder() string
+	// Run runs a command and returns when it has ended, or when ctx ends it with
+	// all that it has started. An error is one of not being able to run anything.
+	Run(ctx context.Context, command string) (Ran, error)
+}
+
+// Ran is a command that has ended.
+type Ran struct {
+	Output string // of both streams, fit to be shown; a long one lacks its middle
+	Lines  int    // of the whole output
+	Code   int    // its exit code; -1 where a signal ended it
+	How    string // what ended it, where it did not end by itself
+	Took   time.Duration
+}
+
 // A Session is a conversation in a list.
 type Session struct {
 	ID       event.SessionID
@@ -131,6 +189,7 @@ type Opened struct {
 	Spent   Spent         // by turns that Events leaves out
 
 	Draft   Draft
+	Files   []File   // that go with the first message
 	Prompts []string // the history of prompts, oldest first
 	Hello   string   // what a newcomer should know
 	Notice  string   // what the user should know, such as how the last run ended
@@ -146,6 +205,13 @@ type Spent struct {
 
 // A Draft is what was written and not sent.
 type Draft struct {
-	Text   string
-	Queued []string // messages that waited for an answer to end
+	Message
+	Queued []Message // that waited for an answer to end
+	Aside  []Message `json:",omitempty"` // that were put aside, the latest last
 }
+
+// Empty says whether there is nothing in it.
+func (d Draft) Empty() bool { return d.Message.Empty() && len(d.Queued) == 0 && len(d.Aside) == 0 }
+
+// A Message is a text and what of it is shown as chips.
+type Message = composer.Draft

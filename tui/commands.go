@@ -176,15 +176,15 @@ func (m Model) suspend() (Model, tea.Cmd) {
 
 // edit opens the composer's text in the user's editor.
 func (m Model) edit(string) (Model, tea.Cmd) {
-	t, before := m.term, m.composer.Text()
+	t, d := m.term, m.composer.Draft()
 	return m, func() tea.Msg {
-		after, err := t.edit(before)
+		after, err := t.edit(d.Text)
 		return result{func(m Model) (Model, tea.Cmd) {
 			if err != nil {
 				return m.say(transcript.Failure, sentence(err, ""), "Your text is as it was."), nil
 			}
-			if after != before {
-				m.composer = m.composer.SetText(after)
+			if after != d.Text {
+				m.composer = m.composer.SetDraft(d.Edited(after))
 			}
 			return m.keepDraft()
 		}}

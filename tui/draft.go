@@ -11,6 +11,7 @@ import (
 type draft struct {
 	saved  int  // the composer's change that was saved last
 	queued int  // messages that waited then
+	aside  int  // and that were put aside
 	due    bool // a save is coming
 }
 
@@ -35,7 +36,7 @@ func (m Model) keepDraft() (Model, tea.Cmd) {
 }
 
 func (m Model) kept() bool {
-	return m.composer.Changed() == m.draft.saved && m.outbox.size() == m.draft.queued
+	return m.composer.Changed() == m.draft.saved && m.outbox.size() == m.draft.queued && len(m.aside) == m.draft.aside
 }
 
 func (m Model) saveDraft() (Model, tea.Cmd) {
@@ -43,10 +44,12 @@ func (m Model) saveDraft() (Model, tea.Cmd) {
 	if m.kept() {
 		return m, nil
 	}
-	m.draft.saved, m.draft.queued = m.composer.Changed(), m.outbox.size()
+	m.draft = draft{saved: m.composer.Changed(), queued: m.outbox.size(), aside: len(m.aside)}
 	d := m.unsent()
 	return m, m.ask(func(ctx context.Context, b Backend) error { return b.SaveDraft(ctx, d) })
 }
 
 // unsent is all that the user wrote and nobody has taken.
-func (m Model) unsent() Draft { return Draft{Text: m.composer.Draft(), Queued: m.outbox.all()} }
+func (m Model) unsent() Draft {
+	return Draft{Message: m.composer.Draft(), Queued: m.outbox.all(), Aside: m.aside}
+}

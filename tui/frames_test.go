@@ -132,7 +132,10 @@ type desk struct {
 	key     string
 }
 
-func (d *desk) Send(ctx context.Context, c event.Content) error {
+func (d *desk) Send(ctx context.Context, c event.Content, files []string) error {
+	for _, path := range files {
+		c = append(c, event.File{MediaType: "text/plain", Filename: path})
+	}
 	if d.broken != nil {
 		return d.broken
 	}
@@ -154,7 +157,7 @@ func price(_ string, u event.Usage) (event.USD, bool) {
 	return engine.Price{Input: 3e6, Output: 15e6, CacheRead: 3e5}.Cost(u)
 }
 
-func (d *desk) Retry(ctx context.Context) error { return d.Send(ctx, event.Say("again")) }
+func (d *desk) Retry(ctx context.Context) error { return d.Send(ctx, event.Say("again"), nil) }
 func (d *desk) Interrupt() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -245,6 +248,61 @@ func (d *desk) SaveDraft(_ context.Context, draft Draft) error {
 	return nil
 }
 func (d *desk) AddPrompt(context.Context, string) error { return nil }
+
+// The folder of a story holds a few files; some cannot be attached.
+
+var folder = []File{
+	{Path: "main.go", Name: "main.go", Kind: "text", Size: 2100},
+	{Path: "docs/plan of beds.pdf", Name: "docs/plan of beds.pdf", Kind: "PDF", Size: 81_000},
+	{Path: "/tmp/Bild 1.png", Name: "Bild 1.png", Kind: "PNG", Size: 1_300_000},
+	{Path: "film.mkv", Name: "film.mkv", Kind: "", Size: 4 << 30},
+}
+
+func (d *desk) Complete(_ context.Context, part string) ([]Entry, error) {
+	var out []Entry
+	for _, f := range folder[:2] {
+		if strings.Contains(f.Path, part) {
+			out = append(out, Entry{f.Path, f.Kind})
+		}
+	}
+	return out, nil
+}
+
+func (d *desk) Attach(_ context.Context, path string) (File, error) {
+	i := slices.IndexFunc(folder, func(f File) bool { return f.Path == path })
+	switch {
+	case i < 0:
+		return File{}, fmt.Errorf("%s: %w", path, ErrNoFile)
+	case folder[i].Kind == "":
+		return File{}, errors.New("film.mkv is larger than the 10 MB that a file may have")
+	}
+	return folder[i], nil
+}
+
+func (d *desk) Dropped(ctx context.Context, text string) (File, bool) {
+	f, err := d.Attach(ctx, strings.ReplaceAll(text, `\ `, " "))
+	return f, err == nil && f.Kind != "text"
+}
+
+func (d *desk) Folder() string { return "/home/me/garden" }
+
+// Run counts to what the command says; a second for each number.
+func (d *desk) Run(ctx context.Context, command string) (Ran, error) {
+	began, r := time.Now(), Ran{}
+	var n int
+	_, _ = fmt.Sscanf(command, "count %d", &n)
+	for i := range n {
+		select {
+		case <-time.After(time.Second):
+			r.Output, r.Lines = r.Output+fmt.Sprintln(i+1), i+1
+		case <-ctx.Done():
+			r.Code, r.How, r.Took = -1, "stopped", time.Since(began)
+			return r, nil
+		}
+	}
+	r.Took = time.Since(began)
+	return r, nil
+}
 
 var small = Choice{Name: "test/small", Detail: "quick", Window: 8000}
 
@@ -382,7 +440,7 @@ func (u *user) does(line string) {
 		_, _ = fmt.Sscan(rest, &w, &h)
 		u.send(tea.WindowSizeMsg{Width: w, Height: h})
 	case "kept": // what of the unsent a crash would leave
-		if got := fmt.Sprintf("%q %q", u.desk.draft.Text, u.desk.draft.Queued); got != rest {
+		if got := fmt.Sprintf("%q %q", u.desk.draft.Folded(), folded(u.desk.draft.Queued)); got != rest {
 			u.t.Errorf("kept is %s, want %s", got, rest)
 		}
 	case "breaks":
@@ -392,6 +450,14 @@ func (u *user) does(line string) {
 	default:
 		u.t.Fatalf("a user does not know how to %q", line)
 	}
+}
+
+func folded(all []Message) []string {
+	out := []string{}
+	for _, d := range all {
+		out = append(out, d.Folded())
+	}
+	return out
 }
 
 func (u *user) opens(o Opened) {
@@ -414,7 +480,7 @@ func (u *user) before() Opened {
 			say(event.ToolResultMessage{ID: "t2", ToolCallID: "c1", ToolResult: event.ToolReturn{ID: "c1", Name: "search", Output: event.Output{Text: "Hosta\nFern"}}}),
 			say(event.AssistantMessage{ID: "a2", Content: event.Parts{event.Text{Text: "**Hosta** and fe"}}, StopReason: event.StopInterrupted, Incomplete: true}),
 		},
-		Draft: Draft{Text: "and in the sun?", Queued: []string{"what about roses"}}, Prompts: []string{"What grows in shade?"},
+		Draft: Draft{Message: Message{Text: "and in the sun?"}, Queued: []Message{{Text: "what about roses"}}}, Prompts: []string{"What grows in shade?"},
 		Notice: "The last run ended in the middle of an answer; what came of it is kept.",
 	}
 }

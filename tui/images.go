@@ -44,7 +44,7 @@ func (m Model) compact(focus string) (Model, tea.Cmd) {
 	}, func(m Model, c compacted) (Model, tea.Cmd) {
 		c.Opened.Prompts = m.open.Prompts
 		m, opened := m.opened(c.Opened)
-		m.outbox = m.outbox.push(c.ask)
+		m.outbox = m.outbox.push(Message{Text: c.ask})
 		m.outbox.held, m.outbox.summing = false, true
 		m, cmd := m.pump()
 		return m, tea.Batch(opened, cmd)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"agentx/tui/composer"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -37,9 +38,9 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 
 // takeBack moves the last message that waits into the composer.
 func (m Model) takeBack() (Model, tea.Cmd) {
-	var text string
-	m.outbox, text = m.outbox.back()
-	m.composer = m.composer.SetText(text)
+	var d Message
+	m.outbox, d = m.outbox.back()
+	m.composer = m.composer.SetDraft(d)
 	return m.keepDraft()
 }
 
@@ -54,10 +55,10 @@ const again = 2 * time.Second
 // leave, if it comes twice.
 func (m Model) cancel() (Model, tea.Cmd) {
 	switch {
-	case m.outbox.busy:
+	case m.outbox.busy || m.shell.running():
 		return m.stop()
 	case !m.composer.Empty():
-		m, cmd := m.addPrompt(m.composer.Text())
+		m, cmd := m.addPrompt(composer.Submit{Draft: m.composer.Draft()}.Entry())
 		m.composer = m.composer.Reset()
 		m, save := m.keepDraft()
 		return m, tea.Batch(cmd, save)

@@ -96,7 +96,9 @@ func (m Model) middle(room *int) []string {
 	if s := m.status.View(m.width, m.now, m.prefs.theme, strings.ToLower(stop.hintOf())); s != "" {
 		lines = append(lines, s)
 	}
+	lines = append(lines, m.shellLines()...)
 	lines = append(lines, m.queue()...)
+	lines = append(lines, m.asideLines()...)
 	lines = lines[:min(len(lines), max(*room-1, 0))]
 	*room -= len(lines)
 	return lines
@@ -105,28 +107,34 @@ func (m Model) middle(room *int) []string {
 func (m Model) queue() []string {
 	var lines []string
 	all := m.outbox.all()
-	for i, s := range all {
+	for i, d := range all {
 		if i == maxQueue {
 			lines = append(lines, m.prefs.theme.Muted.Render(fmt.Sprintf("  … and %d more", len(all)-i)))
 			break
 		}
 		says := "queued"
 		switch {
-		case i == 0 && m.outbox.flying != "":
+		case i == 0 && !m.outbox.flying.Empty():
 			says = "sending"
 		case m.outbox.held:
 			says = "held"
 		}
-		line, _, more := strings.Cut(text.Clean(s[:min(len(s), 4*m.width)]), "\n")
-		if more {
-			line += " …"
-		}
-		lines = append(lines, text.Truncate(m.prefs.theme.Muted.Render("  "+says+": "+text.Line(line)), m.width))
+		lines = append(lines, m.waits(says, d))
 	}
 	if len(lines) > 0 && m.outbox.held && m.composer.Empty() {
 		lines = append(lines, m.prefs.theme.Muted.Render(text.Truncate("  Enter sends them, Up takes the last one back", m.width)))
 	}
 	return lines
+}
+
+// waits is a message in one line.
+func (m Model) waits(says string, d Message) string {
+	s := d.Folded()
+	line, _, more := strings.Cut(text.Clean(s[:min(len(s), 4*m.width)]), "\n")
+	if more {
+		line += " …"
+	}
+	return text.Truncate(m.prefs.theme.Muted.Render("  "+says+": "+text.Line(line)), m.width)
 }
 
 // beat counts tenths of a second.

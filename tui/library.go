@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,13 +48,13 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 // the world was opened.
 func (m Model) resumeDraft(d Draft) (Model, tea.Cmd) {
 	m.composer = m.composer.SetHistory(m.open.Prompts)
-	if d.Text != "" && m.composer.Empty() {
-		m.composer = m.composer.SetText(d.Text)
+	if !d.Message.Empty() && m.composer.Empty() {
+		m.composer = m.composer.SetDraft(d.Message)
 	}
-	if len(d.Queued) > 0 {
-		m.outbox.waiting = append(append([]string(nil), d.Queued...), m.outbox.waiting...)
-		m.outbox.held = true
-	}
+	m.aside = append(slices.Clone(d.Aside), m.aside...)
+	m = m.begin(m.open.Files)
+	m.open.Files = nil
+	m.outbox = m.outbox.before(d.Queued)
 	return m.pump()
 }
 

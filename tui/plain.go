@@ -160,7 +160,7 @@ func (d *dictation) heard(ctx context.Context, line string) {
 }
 
 func (d *dictation) send(ctx context.Context, line string) {
-	d.answer(ctx, func(ctx context.Context) error { return d.world.Send(ctx, event.Say(line)) })
+	d.answer(ctx, func(ctx context.Context) error { return d.world.Send(ctx, event.Say(line), nil) })
 }
 
 func (d *dictation) answer(ctx context.Context, f func(context.Context) error) {

@@ -43,7 +43,7 @@ type fragile struct {
 func (f fragile) Export(context.Context, string) (string, error) { panic("the export broke") }
 
 func (f fragile) SaveDraft(_ context.Context, d Draft) error {
-	return os.WriteFile(filepath.Join(f.dir, "draft"), []byte(d.Text), 0o600)
+	return os.WriteFile(filepath.Join(f.dir, "draft"), []byte(d.Message.Text), 0o600)
 }
 
 // child is a chat whose answer takes an hour.

@@ -17,14 +17,17 @@ import (
 // message.
 func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
 	m, keep := m.addPrompt(s.Entry())
-	if s.Slash {
+	switch {
+	case s.Slash:
 		m, cmd := m.command(s.Text)
 		return m, tea.Batch(keep, cmd)
+	case s.Bang:
+		return m.askToRun(strings.TrimSpace(s.Text[1:])), keep
 	}
-	m.outbox = m.outbox.push(strings.TrimSpace(s.Text))
+	m, look := m.post(s.Trim(), s.Mentions)
 	m.outbox.held = false
 	m, cmd := m.pump()
-	return m, tea.Batch(keep, cmd)
+	return m, tea.Batch(keep, look, cmd)
 }
 
 func (m Model) addPrompt(text string) (Model, tea.Cmd) {
@@ -44,9 +47,13 @@ func (m Model) pump() (Model, tea.Cmd) {
 	if m.backend == nil || !m.outbox.ready() {
 		return m, nil
 	}
-	var text string
-	m.outbox, text = m.outbox.pop()
-	return m.run(func(ctx context.Context) error { return m.backend.Send(ctx, event.Say(text)) })
+	var d Message
+	m.outbox, d = m.outbox.pop()
+	var c event.Content
+	for _, part := range content(d) {
+		c = append(c, event.Text{Text: part})
+	}
+	return m.run(func(ctx context.Context) error { return m.backend.Send(ctx, c, paths(d)) })
 }
 
 // run begins an answer.
@@ -74,10 +81,10 @@ func (m Model) finish() (Model, tea.Cmd) {
 	a := *m.outbox.over
 	m.outbox.over = nil
 	lost := m.outbox.flying
-	m.outbox.busy, m.outbox.flying = false, ""
+	m.outbox.busy, m.outbox.flying = false, Message{}
 	m.status, m.composer = m.status.End(), m.composer.SetBusy(false)
 	switch {
-	case lost != "":
+	case !lost.Empty():
 		m = m.giveBack(lost).say(transcript.Failure, sentence(a.err, "The message was not taken"), "Nothing was sent; your text is back in the composer.")
 		m.outbox.held = true
 	case a.err != nil && !m.outbox.failed:
@@ -91,18 +98,18 @@ func (m Model) finish() (Model, tea.Cmd) {
 	return m.makeRoom(complete)
 }
 
-// giveBack puts a text where it can be sent again.
-func (m Model) giveBack(text string) Model {
-	if m.composer.Empty() {
-		m.composer = m.composer.SetText(text)
-	} else {
-		m.composer = m.composer.SetText(text + "\n" + m.composer.Text())
-	}
+// giveBack puts a message where it can be sent again.
+func (m Model) giveBack(d Message) Model {
+	m.composer = m.composer.SetDraft(d.Then(m.composer.Draft()))
 	return m
 }
 
-// stop ends the answer that is arriving; what came of it is kept.
+// stop ends the command that is running, or the answer that is arriving; what
+// came of it is kept.
 func (m Model) stop() (Model, tea.Cmd) {
+	if m.shell.running() {
+		return m.halt(), nil
+	}
 	if !m.outbox.busy || m.backend == nil {
 		return m, nil
 	}

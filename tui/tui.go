@@ -40,6 +40,9 @@ type Model struct {
 	outbox     outbox
 	overlays   overlays
 	draft      draft
+	aside      aside
+	finding    finding
+	shell      shell
 	hint       hint
 }
 
@@ -56,7 +59,7 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 		Placeholder: "Ask anything. ? shows the keys, / the commands",
 		Busy:        "Write the next message; it waits for this answer",
 	}).SetCommands(table.commands())
-	m.outbox = m.outbox.push(o.Prompt)
+	m.outbox = m.outbox.push(Message{Text: o.Prompt})
 	for _, c := range conflicts {
 		m.transcript = m.transcript.Notice(transcript.Warning, c)
 	}
@@ -162,7 +165,8 @@ func (m Model) write(msg tea.PasteMsg) (Model, tea.Cmd) {
 	if m.overlays.open() {
 		return m.toOverlay(msg)
 	}
-	return m.toComposer(msg)
+	m, cmd := m.toComposer(msg)
+	return m, tea.Batch(cmd, m.dropped(msg.Content))
 }
 
 // toComposer gives a message to the composer and takes what it says.
@@ -180,6 +184,10 @@ func (m Model) written(out tea.Msg) (Model, tea.Cmd) {
 	switch out := out.(type) {
 	case composer.Submit:
 		return m.submit(out)
+	case composer.Mention:
+		return m.find(out)
+	case composer.Mentioned:
+		return m.mentioned(out)
 	case composer.Edit:
 		return m.edit("")
 	case composer.Notice:

@@ -70,7 +70,7 @@ func BenchmarkPaste(b *testing.B) {
 func BenchmarkDraft(b *testing.B) {
 	m := composer.New(composer.Config{}).SetText(prose(10_000))
 	for b.Loop() {
-		if m.Draft() == "" {
+		if m.Draft().Empty() {
 			b.Fatal("no draft")
 		}
 	}

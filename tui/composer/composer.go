@@ -41,19 +41,25 @@ type Command struct {
 
 // Submit is a text that the user sent.
 type Submit struct {
-	Text  string // pastes unfolded
-	Slash bool   // its first word is a slash word that was typed by hand
+	Draft
+	Slash bool // its first word is a slash word that was typed by hand
+	Bang  bool // it begins with an exclamation mark that was typed by hand
 
-	Mentions []string // the names that the user chose from the list for an @; what was merely pasted is not among them
+	// Mentions are the names that the user wrote behind an @ or chose for one,
+	// and that are no chips yet; what was merely pasted is not among them.
+	Mentions []string
 }
 
-// Entry is what a history should keep. A pasted slash gets a space before it,
-// so that recalling the entry makes no command of it.
+// Entry is what a history should keep: the text without the output of commands.
+// A pasted slash or exclamation mark gets a space before it, so that recalling
+// the entry makes no command of it.
 func (s Submit) Entry() string {
-	if !s.Slash && len(s.Text) > 0 && s.Text[0] == '/' {
-		return " " + s.Text
+	entry, _ := s.Without(Output)
+	entry = strings.TrimSpace(entry)
+	if !s.Slash && strings.HasPrefix(entry, "/") || !s.Bang && strings.HasPrefix(entry, "!") {
+		return " " + entry
 	}
-	return s.Text
+	return entry
 }
 
 // Edit asks for the text to be opened in an editor; [Model.SetText] brings it back.
@@ -61,6 +67,13 @@ type Edit struct{ Text string }
 
 // Mention is a word with an @ that is being typed, without the @. [Model.SetMentions] answers it.
 type Mention struct{ Part string }
+
+// Mentioned is a word with an @ that was written by hand, or chosen, and has
+// ended. [Model.Attach] makes a chip of it, [Model.Forget] leaves it text.
+type Mentioned struct {
+	Word string // as it stands in the text, with its @
+	Name string // what it names
+}
 
 // Notice is a sentence to show to the user.
 type Notice struct{ Text string }
@@ -164,10 +177,10 @@ func (m Model) Insert(s string) Model {
 }
 
 // Text is the text as it would be sent.
-func (m Model) Text() string { return m.chips.unfold(m.buf.text()) }
+func (m Model) Text() string { return m.Draft().Text }
 
-// Draft is what to keep in case of a crash; [Model.SetText] takes it.
-func (m Model) Draft() string { return m.Text() }
+// Draft is the text and its chips, to keep in case of a crash; [Model.SetDraft] takes it.
+func (m Model) Draft() Draft { return m.chips.draft(m.buf.text()) }
 
 // Empty says whether there is no text at all.
 func (m Model) Empty() bool { return m.buf.empty() }
@@ -189,12 +202,12 @@ func (m Model) Reset() Model {
 	return m.settle()
 }
 
-// Update takes a key or a paste. Out is nil, [Submit], [Edit], [Mention] or [Notice].
+// Update takes a key or a paste. Out is nil, [Submit], [Edit], [Mention], [Mentioned] or [Notice].
 func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 	if m.blurred {
 		return m, nil, nil
 	}
-	word := m.offer.word
+	was := m.offer
 	var out tea.Msg
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
@@ -204,8 +217,8 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 	case Ended:
 		m, out = m.ended(msg)
 	}
-	if part, ok := strings.CutPrefix(m.offer.word, "@"); ok && out == nil && m.offer.word != word {
-		out = Mention{part}
+	if out == nil {
+		m, out = m.mention(was)
 	}
 	return m, out, m.wait()
 }

@@ -32,9 +32,10 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 		return m.pour(key), nil
 	}
 	if m.offer.open() {
+		var out tea.Msg
 		var done bool
-		if m, done = m.pick(key); done {
-			return m, nil
+		if m, out, done = m.pick(key); done {
+			return m, out
 		}
 	}
 	if enter(key) {
@@ -144,7 +145,11 @@ func (m Model) write(s string, typed bool) Model {
 	}
 	m = m.save(a)
 	m.buf = m.buf.insert(s, typed)
-	return m.settle()
+	m = m.settle()
+	if typed && m.offer.word == "@" {
+		m.offer.hand = true
+	}
+	return m
 }
 
 // erase deletes without a trace in the kill ring.
@@ -174,13 +179,13 @@ func (m Model) enter(key string) (Model, tea.Msg) {
 
 // submit hands the text out and begins an empty one.
 func (m Model) submit() (Model, tea.Msg) {
-	s := m.Text()
-	if strings.TrimSpace(s) == "" {
+	d := m.Draft()
+	if strings.TrimSpace(d.Text) == "" {
 		return m, nil
 	}
 	if m.slash() != "" {
-		s = strings.TrimRight(s, " ")
+		d.Text = strings.TrimRight(d.Text, " ")
 	}
-	out := Submit{Text: s, Slash: m.slash() != "", Mentions: m.mentions(s)}
+	out := Submit{Draft: d, Slash: m.slash() != "", Bang: m.bang(), Mentions: m.mentions(d)}
 	return m.Reset(), out
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"agentx/tui/text"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // offer is the list of what fits the word that is being typed: slash words, or what was found for a mention.
@@ -16,6 +18,7 @@ type offer struct {
 	at       int    // the one under the mark
 	moved    bool   // the user has chosen
 	closed   bool   // until the word changes
+	hand     bool   // its at sign was typed, and not pasted
 }
 
 const maxOffers = 8 // rows
@@ -31,7 +34,7 @@ func (m Model) SetCommands(commands []Command) Model {
 // SetMentions answers a [Mention] with what was found, the best first. An
 // answer to a word that has changed since is dropped.
 func (m Model) SetMentions(part string, found []Command) Model {
-	if m.offer.word != "@"+part {
+	if !strings.HasPrefix(m.offer.word, "@") || named(m.offer.word) != part {
 		return m
 	}
 	m.offer.found, m.offer.at, m.offer.moved = found, 0, false
@@ -70,12 +73,12 @@ func (m Model) suggest() Model {
 	if word == old.word && from == old.from {
 		return m
 	}
-	m.offer = offer{commands: old.commands, word: word, from: from}
+	m.offer = offer{commands: old.commands, word: word, from: from, hand: old.hand && word != "" && from == old.from}
 	switch {
 	case strings.HasPrefix(word, "/"):
 		m.offer.found = find(old.commands, strings.ToLower(word[1:]))
 	case word != "" && from == old.from && strings.HasPrefix(old.word, "@"):
-		m.offer.found = find(old.found, strings.ToLower(word[1:]))
+		m.offer.found = find(old.found, strings.ToLower(named(word)))
 	}
 	return m
 }
@@ -92,11 +95,50 @@ func (m Model) word() (string, int) {
 		}
 		return word, 0
 	}
-	from := strings.LastIndexAny(head, " \t"+string(chipClose)) + 1
-	if strings.HasPrefix(head[from:], "@") && (tail == "" || tail[0] == ' ') {
+	from := opened(head)
+	if from >= 0 && (tail == "" || tail[0] == ' ') {
 		return head[from:], from
 	}
 	return "", 0
+}
+
+// opened is where the mention before the caret begins, or -1. A quoted one goes
+// on until its second quote.
+func opened(head string) int {
+	const edges = " \t" + string(chipClose)
+	if i := strings.LastIndex(head, `@"`); i >= 0 && (i == 0 || strings.IndexByte(edges, head[i-1]) >= 0) {
+		if name, rest, closed := strings.Cut(head[i+2:], `"`); !closed && strings.IndexByte(name, chipOpen) < 0 || closed && rest == "" {
+			return i
+		}
+	}
+	from := strings.LastIndexAny(head, edges) + 1
+	if strings.HasPrefix(head[from:], "@") {
+		return from
+	}
+	return -1
+}
+
+// named is what a mention names.
+func named(word string) string { return strings.Trim(strings.TrimPrefix(word, "@"), `"`) }
+
+// mention asks for what fits a mention that has changed since the offer was,
+// or says that it has ended.
+func (m Model) mention(was offer) (Model, tea.Msg) {
+	if word := m.offer.word; strings.HasPrefix(word, "@") && m.offer.from == was.from && was.word != "" || strings.HasPrefix(word, "@") && was.word == "" {
+		if word == was.word {
+			return m, nil
+		}
+		return m, Mention{named(word)}
+	}
+	name := named(was.word)
+	if !strings.HasPrefix(was.word, "@") || !was.hand || name == "" {
+		return m, nil
+	}
+	if _, _, there := m.buf.find(was.word); !there {
+		return m, nil
+	}
+	m.mentioned = append(slices.Clip(m.forget(name).mentioned), name)
+	return m, Mentioned{Word: was.word, Name: name}
 }
 
 func find(commands []Command, part string) []Command {
@@ -113,7 +155,7 @@ func find(commands []Command, part string) []Command {
 }
 
 // pick takes the keys of the open list.
-func (m Model) pick(key string) (Model, bool) {
+func (m Model) pick(key string) (Model, tea.Msg, bool) {
 	n := len(m.offer.found)
 	switch key {
 	case "up", "ctrl+p":
@@ -123,21 +165,27 @@ func (m Model) pick(key string) (Model, bool) {
 	case "esc":
 		m.offer.closed = true
 	case "tab":
-		return m.complete(), true
+		m, out := m.complete()
+		return m, out, true
 	case "enter":
 		if m.full() {
-			return m, false
+			return m, nil, false
 		}
-		return m.complete(), m.offer.word[0] != '/' // a command is run at once
+		command := m.offer.word[0] == '/'
+		m, out := m.complete()
+		return m, out, !command // which is run at once
 	default:
-		return m, false
+		return m, nil, false
 	}
-	return m.lay(), true
+	return m.lay(), nil, true
 }
 
-// full says whether the word is a whole slash word and the user has not chosen another.
+// full says whether the word is a whole slash word or name and the user has not chosen another.
 func (m Model) full() bool {
 	word := m.offer.word[1:]
+	if m.offer.word[0] == '@' {
+		word = named(m.offer.word)
+	}
 	if m.offer.moved {
 		return m.offer.found[m.offer.at].Name == word
 	}
@@ -149,25 +197,33 @@ func (m Model) full() bool {
 	return false
 }
 
-// complete writes the chosen word out.
-func (m Model) complete() Model {
+// complete writes the chosen word out. A folder stays open: what is in it comes next.
+func (m Model) complete() (Model, tea.Msg) {
 	name := oneLine(clean(m.offer.found[m.offer.at].Name))
-	sign := m.offer.word[:1]
-	m = m.save(other)
-	if sign == "@" {
-		m.mentioned = append(slices.Clip(m.mentioned), name)
+	word := m.offer.word[:1] + quote(name)
+	mention := word[0] == '@'
+	folder := mention && strings.HasSuffix(name, "/")
+	if folder {
+		word = strings.TrimSuffix(word, `"`)
 	}
+	m = m.save(other)
 	b, end := m.buf, m.buf
 	b.at, end.at = m.offer.from, m.offer.from+len(m.offer.word)
 	b, _ = b.remove(end)
-	b = b.insert(sign+quote(name), true)
-	if !strings.HasPrefix(b.line[b.at:], " ") {
-		b = b.insert(" ", true)
-	} else {
+	b = b.insert(word, true)
+	switch {
+	case folder:
+	case strings.HasPrefix(b.line[b.at:], " "):
 		b = b.right()
+	default:
+		b = b.insert(" ", true)
 	}
 	m.buf = b
-	return m.settle()
+	if !mention || folder {
+		return m.settle(), nil
+	}
+	m.mentioned = append(slices.Clip(m.forget(name).mentioned), name)
+	return m.settle(), Mentioned{Word: word, Name: name}
 }
 
 // quote makes one word of a name with spaces.
@@ -178,11 +234,19 @@ func quote(name string) string {
 	return name
 }
 
-// mentions are the names that were chosen from the list and still stand in s.
-func (m Model) mentions(s string) []string {
+// mentions are the names that were written or chosen and still stand in d as words.
+func (m Model) mentions(d Draft) []string {
+	all := m.mentioned
+	if name := named(m.offer.word); strings.HasPrefix(m.offer.word, "@") && m.offer.hand && name != "" {
+		all = append(slices.Clip(all), name)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	text, _ := d.Without(Attached)
 	var out []string
-	for _, name := range m.mentioned {
-		if strings.Contains(s, "@"+quote(name)) && !slices.Contains(out, name) {
+	for _, name := range all {
+		if (strings.Contains(text, "@"+name) || strings.Contains(text, `@"`+name+`"`)) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -221,4 +285,14 @@ func (m Model) offerRow(c Command, wide int, chosen bool) string {
 		help = "  " + m.config.Styles.Help.Render(text.Truncate(text.Line(c.Help), room))
 	}
 	return style.Render(left) + help
+}
+
+// bang says whether the text begins with an exclamation mark that was typed by
+// hand, and has something behind it.
+func (m Model) bang() bool {
+	line := m.buf.line
+	if m.buf.above != nil {
+		line = m.buf.top().line
+	}
+	return m.buf.typed > 0 && strings.HasPrefix(line, "!") && strings.TrimSpace(line) != "!"
 }

@@ -2,8 +2,6 @@ package composer
 
 import (
 	"fmt"
-	"maps"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,97 +18,6 @@ const (
 	maxInline = 1 << 20  // bytes that SetText and the history leave unfolded
 	maxLine   = 8 << 10  // bytes of one line that they leave unfolded
 )
-
-// chips are the folded texts, by id. The map is never changed once it is shared.
-type chips struct {
-	texts map[int]string
-	next  int
-	bytes int
-}
-
-// fold keeps s and returns what stands for it in a line, shown as label.
-func (c chips) fold(s, label string) (chips, string) {
-	texts := maps.Clone(c.texts)
-	if texts == nil {
-		texts = map[int]string{}
-	}
-	id := c.next
-	texts[id] = s
-	mark := string(chipOpen) + strconv.Itoa(id) + string(chipSplit) + label + string(chipClose)
-	return chips{texts, id + 1, c.bytes + len(s)}, mark
-}
-
-// label is what a chip shows: [pasted 1,234 lines · 56 kB].
-func (m Model) label(s, verb string) string {
-	n := strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1
-	noun := "lines"
-	if n == 1 {
-		noun = "line"
-	}
-	return fmt.Sprintf("[%s %s %s%s%s]", verb, humanize.Comma(int64(n)), noun, m.config.mark(" · ", ", "), humanize.Bytes(uint64(len(s))))
-}
-
-// unfold puts the folded texts back into s.
-func (c chips) unfold(s string) string {
-	if strings.IndexByte(s, chipOpen) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for {
-		head, rest, found := strings.Cut(s, string(chipOpen))
-		b.WriteString(head)
-		if !found {
-			return b.String()
-		}
-		mark, tail, _ := strings.Cut(rest, string(chipClose))
-		b.WriteString(c.texts[id(mark)])
-		s = tail
-	}
-}
-
-// size is how many bytes the chips in s stand for.
-func (c chips) size(s string) int {
-	n := 0
-	for {
-		_, rest, found := strings.Cut(s, string(chipOpen))
-		if !found {
-			return n
-		}
-		mark, tail, _ := strings.Cut(rest, string(chipClose))
-		n += len(c.texts[id(mark)])
-		s = tail
-	}
-}
-
-func id(mark string) int {
-	head, _, _ := strings.Cut(mark, string(chipSplit))
-	n, err := strconv.Atoi(head)
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// only keeps what the kill ring still needs.
-func (c chips) only(ring []kill, more ...string) chips {
-	if len(c.texts) == 0 {
-		return c
-	}
-	out := chips{texts: map[int]string{}, next: c.next}
-	for _, k := range ring {
-		more = append(more, k.text)
-	}
-	for _, s := range more {
-		for _, part := range strings.Split(s, string(chipOpen))[1:] {
-			i := id(part[:max(0, strings.IndexByte(part, chipClose))])
-			if kept, ok := c.texts[i]; ok && out.texts[i] == "" {
-				out.texts[i] = kept
-				out.bytes += len(kept)
-			}
-		}
-	}
-	return out
-}
 
 // paste puts a pasted text in, folded if it is big.
 func (m Model) paste(s string) (Model, tea.Msg) {
@@ -131,7 +38,7 @@ func (m Model) paste(s string) (Model, tea.Msg) {
 	m = m.save(other)
 	if big(s) {
 		m = m.shed()
-		m.chips, s = m.chips.fold(s, m.label(s, "pasted"))
+		m.chips, s = m.chips.fold(s, Chip{Label: m.count(s, "pasted")})
 	}
 	m.buf = m.buf.insert(s, false)
 	return m.settle(), nil
@@ -160,24 +67,30 @@ func big(s string) bool {
 	return strings.Count(strings.TrimSuffix(s, "\n"), "\n") >= maxLines || len(s) > maxRunes && utf8.RuneCountInString(s) > maxRunes
 }
 
-// fill makes s the whole text. What would make every key slow is folded: a
-// huge text as one, otherwise each line that is longer than any hand writes.
+// fill makes s the whole text.
 func (m Model) fill(s string) Model {
-	m = m.shed()
-	m.buf = buffer{}
-	if len(s) > maxInline {
-		m.chips, s = m.chips.fold(s, m.label(s, "text of"))
-	} else if len(s) > maxLine {
-		all := strings.Split(s, "\n")
-		for i, line := range all {
-			if len(line) > maxLine {
-				m.chips, all[i] = m.chips.fold(line, m.label(line, "text of"))
-			}
-		}
-		s = strings.Join(all, "\n")
-	}
-	m.buf = m.buf.insert(s, false)
+	m, s = m.shed().tame(s)
+	m.buf = buffer{}.insert(s, false)
 	return m
+}
+
+// tame folds what would make every key slow: a huge text as one, otherwise each
+// line that is longer than any hand writes.
+func (m Model) tame(s string) (Model, string) {
+	if len(s) > maxInline {
+		m.chips, s = m.chips.fold(s, Chip{Label: m.count(s, "text of")})
+		return m, s
+	}
+	if len(s) <= maxLine {
+		return m, s
+	}
+	all := strings.Split(s, "\n")
+	for i, line := range all {
+		if len(line) > maxLine {
+			m.chips, all[i] = m.chips.fold(line, Chip{Label: m.count(line, "text of")})
+		}
+	}
+	return m, strings.Join(all, "\n")
 }
 
 // clean makes text from outside fit for a line: UTF-8, newlines as \n, controls visible.

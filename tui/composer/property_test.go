@@ -278,8 +278,8 @@ func TestDraftComesBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := composer.New(composer.Config{}).SetText(s)
-			if m.Draft() != s {
-				t.Errorf("the draft of %d bytes came back as %d", len(s), len(m.Draft()))
+			if got := m.Draft().Text; got != s {
+				t.Errorf("the draft of %d bytes came back as %d", len(s), len(got))
 			}
 			check(t, m)
 		})

@@ -127,10 +127,18 @@ func said(out tea.Msg) string {
 		if len(out.Mentions) > 0 {
 			return fmt.Sprintf("submit %q with %q", out.Text, out.Mentions)
 		}
+		if out.Bang {
+			return "bang " + strconv.Quote(out.Text)
+		}
+		if len(out.Chips) > 0 {
+			return fmt.Sprintf("submit %q with chips %q", clip(out.Text), labels(out.Chips))
+		}
 		if out.Slash {
 			return "slash " + strconv.Quote(out.Text)
 		}
 		return "submit " + strconv.Quote(out.Text)
+	case composer.Mentioned:
+		return fmt.Sprintf("mentioned %q as %q", out.Name, out.Word)
 	case composer.Mention:
 		return "mention " + strconv.Quote(out.Part)
 	case composer.Edit:
@@ -139,6 +147,22 @@ func said(out tea.Msg) string {
 		return "notice " + strconv.Quote(out.Text)
 	}
 	return fmt.Sprintf("%T", out)
+}
+
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}
+
+// labels are chips with their kind and what of the text they are.
+func labels(chips []composer.Chip) []string {
+	var out []string
+	for _, c := range chips {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %s at %d+%d", c.Kind, c.Path, c.Label, c.At, c.Len)))
+	}
+	return out
 }
 
 func commands() []composer.Command {
@@ -220,6 +244,14 @@ func play(t *testing.T, story string) string {
 				found = append(found, composer.Command{Name: name, Help: "file"})
 			}
 			s.model = s.model.SetMentions(part, found)
+		case "attach": // word, path
+			word, path, _ := strings.Cut(arg, " ")
+			s.model = s.model.Attach(strings.Trim(word, "-"), "@"+path, composer.Chip{Kind: composer.Attached, Path: path, Label: "[" + path + " · text · 2 kB]", Size: 2000})
+		case "forget":
+			s.model = s.model.Forget(arg)
+		case "reopen": // after a crash
+			d := s.model.Draft()
+			s.model = s.model.Reset().SetDraft(d)
 		case "busy":
 			s.model = s.model.SetBusy(true)
 		case "blur":

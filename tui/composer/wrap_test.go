@@ -79,7 +79,7 @@ func TestWrapLosesNothing(t *testing.T) {
 
 // TestBackIsForth: going back over a line finds the same cells as going forth, chips included.
 func TestBackIsForth(t *testing.T) {
-	_, chip := chips{}.fold("a\nb", "[two lines]")
+	_, chip := chips{}.fold("a\nb", Chip{Label: "[two lines]"})
 	piece := rapid.SampledFrom([]string{"a", " ", "世", "🇩", "👩", "\u200d", "👧", "e", "\u0301", "क", "्", "ष", "؀", "\t", chip})
 	rapid.Check(t, func(t *rapid.T) {
 		line := strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "line"), "")
