@@ -27,7 +27,7 @@ type decoder struct {
 	called bool // a tool has been called
 	blocks map[int]*block
 	ids    wire.Names
-	asides asides
+	asides wire.Asides
 	usage  event.Usage // so far
 	lost   bool        // count of tokens, for it made no sense
 	tier   string      // of service
@@ -45,7 +45,7 @@ type block struct {
 }
 
 func newDecoder(call wire.Call, model string) *decoder {
-	return &decoder{call: call, model: model, blocks: map[int]*block{}, ids: wire.Names{}, asides: asides{}}
+	return &decoder{call: call, model: model, blocks: map[int]*block{}, ids: wire.Names{}}
 }
 
 // A frame is an event as it is sent, as far as it is of use.
@@ -151,7 +151,7 @@ func (d *decoder) start(out []event.Stream) []event.Stream {
 	d.spoke, d.called = false, false
 	d.usage, d.lost, d.tier = event.Usage{}, false, ""
 	clear(d.blocks)
-	clear(d.asides)
+	d.asides = wire.Asides{}
 	if m.Model == "" {
 		m.Model = d.model
 	}
@@ -213,7 +213,7 @@ func (d *decoder) delta(out []event.Stream) []event.Stream {
 	case "input_json_delta":
 		return b.write(out, delta.PartialJSON)
 	case "citations_delta":
-		return delta.Citation.told(out, d.asides)
+		return delta.Citation.told(out, &d.asides)
 	}
 	return out
 }
@@ -261,7 +261,7 @@ func (d *decoder) close(out []event.Stream, index int) []event.Stream {
 	switch {
 	case b.deed != nil:
 		b.deed.write(string(b.input))
-		return b.deed.done(out, d.asides)
+		return b.deed.done(out, &d.asides)
 	case b.tool == "":
 		return out
 	}

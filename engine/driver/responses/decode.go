@@ -36,7 +36,7 @@ type decoder struct {
 }
 
 func newDecoder(c wire.Call, model, seal string) *decoder {
-	return &decoder{call: c, model: model, seal: seal, ids: wire.Names{}, calls: map[string]bool{}, items: newItems(), asides: asides{}}
+	return &decoder{call: c, model: model, seal: seal, ids: wire.Names{}, calls: map[string]bool{}, items: newItems()}
 }
 
 // A frame is an event as it is sent, as far as it is of use.

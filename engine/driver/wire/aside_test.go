@@ -1,4 +1,4 @@
-package openai
+package wire
 
 import (
 	"strings"
@@ -20,24 +20,25 @@ func TestAsidesOfAnybody(t *testing.T) {
 		{"Trap", "https://a.example/ b", "Trap", ""},
 		{"Trap", "https://a.example/\xff", "Trap", ""},
 		{"\xff", "https://a.example", "\uFFFD", "https://a.example"},
-		{" ", "HTTPS://a.example/ü", "HTTPS://a.example/ü", "HTTPS://a.example/ü"},
+		{" ", "HTTPS://a.example/ü", "", "HTTPS://a.example/ü"},
 		{" ", "//a.example", "", ""},
+		{"Trap", "https://bank.example@a.example/", "Trap", ""},
 	} {
-		var n notes
+		var told Asides
 		var got event.Aside
-		for _, e := range n.note(nil, event.AsideSource, test.title, test.address) {
+		for _, e := range told.Note(nil, event.AsideSource, test.title, test.address) {
 			got = e.(event.Aside)
 		}
 		if got.Text != test.text || got.URL != test.url {
 			t.Errorf("%.40q at %.40q is %+v, want %q at %q", test.title, test.address, got, test.text, test.url)
 		}
 	}
-	var n notes
+	var told Asides
 	var all []event.Stream
-	for i := range 2 * maxNotes {
-		all = n.note(all, event.AsideSearch, strings.Repeat("x", i/2+1), "")
+	for i := range 2 * maxAsides {
+		all = told.Note(all, event.AsideSearch, strings.Repeat("x", i/2+1), "")
 	}
-	if len(all) != maxNotes || all[1] != (event.Aside{Kind: event.AsideSearch, Text: "xx"}) {
+	if len(all) != maxAsides || all[1] != (event.Aside{Kind: event.AsideSearch, Text: "xx"}) {
 		t.Errorf("%d asides, then %v", len(all), all[1])
 	}
 }
