@@ -111,7 +111,7 @@ func index(ctx context.Context, tx *sql.Tx, rowid int64, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO words (rowid, text) VALUES (?, ?)`, rowid, apart(text))
+	_, err := tx.ExecContext(ctx, `INSERT INTO words (rowid, text) VALUES (?, ?)`, rowid, once(apart(text)))
 	return err
 }
 
@@ -153,6 +153,29 @@ func apart(s string) string {
 		before = 0
 		if unspaced(r) {
 			before = r
+		}
+	}
+	return b.String()
+}
+
+// maxIndexed is how many bytes of different words of one text are found. The
+// index holds all words of a text in memory until it is saved, some hundred
+// bytes for each: a text of so many words is none that anybody has read.
+const maxIndexed = 1 << 20
+
+// once is a long text with each word once, for the index does not know where in
+// a text a word is.
+func once(text string) string {
+	if len(text) <= maxIndexed {
+		return text
+	}
+	var b strings.Builder
+	seen := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		if len(word) <= maxIndexed-b.Len()-1 && !seen[word] {
+			seen[word] = true
+			b.WriteString(word)
+			b.WriteByte(' ')
 		}
 	}
 	return b.String()

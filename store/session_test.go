@@ -209,6 +209,29 @@ func TestSearchTakesNoSignForMoreThanItIs(t *testing.T) {
 	}
 }
 
+// Two megabytes are no reason not to find the last word of them, and
+// words by the hundred thousand are no reason to hold them all in memory.
+func TestALongTextIsFoundByItsWords(t *testing.T) {
+	db := fresh(t)
+	begin(t, db, "long")
+	tell(t, db, "long", "u", "Say much", hello("m", strings.Repeat("much and more of the same ", 80_000)+"finally")...)
+	for _, query := range []string{"much", "finally"} {
+		if hits, err := db.Search(t.Context(), query, 10); err != nil || len(hits) == 0 {
+			t.Errorf("Search(%q) = %d hits, %v", query, len(hits), err)
+		}
+	}
+	var numbers strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintln(&numbers, i)
+	}
+	if n := len(once(numbers.String())); n > maxIndexed {
+		t.Errorf("%d bytes of words go into the index", n)
+	}
+	if got := once("x" + strings.Repeat(" ", maxIndexed)); got != "x " {
+		t.Errorf("%q", got)
+	}
+}
+
 func FuzzSearch(f *testing.F) {
 	for _, s := range []string{"a", `"*(NEAR`, "\U0001e900\U0001e901", "क्षि", "ก็", "\xff", "a\x00b", "东京b京", "ß", "İ", "ﬁ", "\u0345"} {
 		f.Add(s, s)
