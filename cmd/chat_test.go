@@ -473,7 +473,9 @@ func TestChatHostile(t *testing.T) {
 		}
 	}
 	for _, s := range w.ledger().strings {
-		if !strings.HasPrefix(s, `OSC "11;?`) {
+		switch s {
+		case `OSC "11;?"`, `OSC "133;A"`, `OSC "133;C"`, `OSC "133;D"`, `OSC "2;agentx"`, `OSC "2;● agentx"`, `OSC "2;● agentx: be nice"`, `OSC "2;agentx: be nice"`:
+		default:
 			t.Errorf("the terminal was told %s", s)
 		}
 	}

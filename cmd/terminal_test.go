@@ -594,5 +594,31 @@ func (l *ledger) restored() error {
 	if l.style != "" && l.style != "m" && l.style != "0m" {
 		errs = append(errs, fmt.Errorf("the last style is %q", l.style))
 	}
+	if kept, back := l.csi["22;2t"], l.csi["23;2t"]; kept != back {
+		errs = append(errs, fmt.Errorf("the title was kept %d times and brought back %d times", kept, back))
+	}
+	if l.works() {
+		errs = append(errs, errors.New("the terminal still shows progress"))
+	}
 	return errors.Join(errs...)
+}
+
+// works says whether the terminal was told that something goes on.
+func (l *ledger) works() bool {
+	for _, s := range slices.Backward(l.strings) {
+		if progress, ok := strings.CutPrefix(s, `OSC "9;4;`); ok {
+			return progress != `0"`
+		}
+	}
+	return false
+}
+
+// title is what the window was called last.
+func (l *ledger) title() string {
+	for _, s := range slices.Backward(l.strings) {
+		if title, ok := strings.CutPrefix(s, `OSC "2;`); ok {
+			return strings.TrimSuffix(title, `"`)
+		}
+	}
+	return ""
 }

@@ -20,7 +20,11 @@ type Config struct {
 	Theme                       string        // auto, dark, light or the name of a theme
 	Typewriter                  bool          // text appears smoothly
 	ReducedMotion, ScreenReader bool
-	Keyring                     bool // whether the keyring of the system may be used for API keys
+	Notify                      string // how somebody who looks elsewhere is told that an answer has ended: auto, bell, desktop or off
+	Title                       bool   // the window is called after the session
+	Progress                    bool   // the terminal shows that an answer is on its way
+	PromptMarks                 bool   // the terminal is told where prompts begin
+	Keyring                     bool   // whether the keyring of the system may be used for API keys
 	Budget                      Budget
 
 	Aliases   map[string]string

@@ -42,6 +42,10 @@ func settings() []setting {
 		{"theme", true, text(func(c *Config) *string { return &c.Theme }, line)},
 		{"typewriter", true, yesNo(func(c *Config) *bool { return &c.Typewriter })},
 		{"reduced_motion", true, yesNo(func(c *Config) *bool { return &c.ReducedMotion })},
+		{"notify", true, choice(func(c *Config) *string { return &c.Notify }, "auto", "bell", "desktop", "off")},
+		{"title", true, yesNo(func(c *Config) *bool { return &c.Title })},
+		{"progress", true, yesNo(func(c *Config) *bool { return &c.Progress })},
+		{"prompt_marks", true, yesNo(func(c *Config) *bool { return &c.PromptMarks })},
 		{"screen_reader", true, yesNo(func(c *Config) *bool { return &c.ScreenReader })},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
 		{"max_budget_usd", false, dollars(func(c *Config) **float64 { return &c.Budget.Run })},
@@ -57,6 +61,7 @@ func settings() []setting {
 func defaults() Config {
 	return Config{
 		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Keyring: true,
+		Notify: "auto", Title: true, Progress: true, PromptMarks: true,
 		Budget:  Budget{Unpriced: "refuse", Large: 100_000},
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},
 		origins: map[string]Origin{},

@@ -14,7 +14,8 @@ import (
 
 // A terminal is what the model can have done to it, beside being drawn on.
 type terminal interface {
-	copy(text string)                 // to the clipboard
+	copy(text string) // to the clipboard
+	tell(sign screen.Sign, seq string)
 	ask()                             // for its background
 	synchronised()                    // it can show what belongs together at once
 	repaint()                         // everything
@@ -26,6 +27,8 @@ type terminal interface {
 func (c *console) copy(text string) {
 	c.screen.Tell(screen.Once, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x1b\\")
 }
+
+func (c *console) tell(sign screen.Sign, seq string) { c.screen.Tell(sign, seq) }
 
 func (c *console) ask()          { c.screen.Tell(screen.Once, screen.Ask) }
 func (c *console) synchronised() { c.screen.Synchronised() }

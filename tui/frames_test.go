@@ -19,6 +19,7 @@ import (
 	"agentx/engine"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
+	"agentx/tui/screen"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -130,6 +131,7 @@ type desk struct {
 	images  []Image
 	copied  string
 	key     string
+	told    []string // beside the picture
 }
 
 func (d *desk) Send(ctx context.Context, c event.Content, files []string) error {
@@ -309,6 +311,7 @@ var small = Choice{Name: "test/small", Detail: "quick", Window: 8000}
 // The terminal of a story has a clipboard and an editor that adds a line.
 
 func (d *desk) copy(text string)                 { d.copied = text }
+func (d *desk) tell(_ screen.Sign, seq string)   { d.told = append(d.told, seq) }
 func (d *desk) ask()                             {}
 func (d *desk) synchronised()                    {}
 func (d *desk) repaint()                         {}
@@ -332,7 +335,7 @@ func newUser(t *testing.T, w *desk) *user {
 	ctx, stop := context.WithCancel(t.Context())
 	u := &user{t: t, desk: w, msgs: make(chan tea.Msg, 1000), stop: stop}
 	time.Sleep(moment / 2) // keys and answers never come at the instant of a look
-	u.model = newModel(ctx, Options{CompactAt: 90, Feed: w.feed, Theme: "dark", Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}}, w)
+	u.model = newModel(ctx, Options{CompactAt: 90, NoMarks: true, Feed: w.feed, Theme: "dark", Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}}, w)
 	u.run(u.model.Init())
 	u.send(tea.WindowSizeMsg{Width: 60, Height: 16})
 	return u

@@ -24,8 +24,8 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 	if m.open.Prompts != nil && o.Prompts == nil {
 		o.Prompts = m.open.Prompts
 	}
-	m.open = o
-	m.transcript = transcript.New(transcript.Config{Typewriter: m.prefs.typewriter, ASCII: m.prefs.ascii, Saved: o.Saved}, m.prefs.theme).
+	m.open, m.subject = o, ""
+	m.transcript = transcript.New(m.prefs.transcript(o.Saved), m.prefs.theme).
 		SetSize(m.width, m.height).Inherit(m.transcript)
 	if o.Session.Title != "" {
 		m.transcript = m.transcript.Heading(o.Session.Title)
@@ -33,6 +33,7 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 	m.footer = footer.New(o.Model.Name, o.Model.Window).Add(o.Spent.Usage, o.Spent.Cost, o.Spent.Turns, o.Spent.Unpriced)
 	for _, e := range events {
 		m.footer = m.footer.Apply(e)
+		m = m.regard(e)
 	}
 	m.transcript = m.transcript.Replay(events, o.Earlier)
 	if o.Hello != "" {

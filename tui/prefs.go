@@ -7,7 +7,9 @@ import (
 	"agentx/tui/composer"
 	"agentx/tui/dialog"
 	"agentx/tui/palette"
+	"agentx/tui/screen"
 	"agentx/tui/theme"
+	"agentx/tui/transcript"
 
 	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -25,6 +27,8 @@ type prefs struct {
 	typewriter bool
 	still      bool // nothing turns
 	compactAt  int  // percent of the context that leads to a summary; 0 never
+	host       host
+	notice     notice
 }
 
 func newPrefs(o Options) prefs {
@@ -32,6 +36,9 @@ func newPrefs(o Options) prefs {
 	if o.Profile != nil {
 		p.profile = *o.Profile
 	}
+	p.host = hostOf(o.Env)
+	p.host.title, p.host.marks, p.host.progress = p.host.title && !o.NoTitle, p.host.marks && !o.NoMarks, p.host.progress && !o.NoProgress
+	p.notice = noticeOf(o.Notify, p.host)
 	return p.named(o.Theme)
 }
 
@@ -83,6 +90,10 @@ func (m Model) look(msg tea.Msg) Model {
 		}
 	case uv.PrimaryDeviceAttributesEvent:
 		m.prefs.waiting = false // it answers in order: there was no background to tell
+	case tea.BlurMsg:
+		m.unseen = true
+	case tea.FocusMsg:
+		m.unseen = false
 	case tea.ModeReportMsg:
 		if msg.Mode.Mode() == 2026 && msg.Value.IsReset() {
 			m.term.synchronised()
@@ -97,6 +108,15 @@ func (m Model) dress() Model {
 	m.composer = m.composer.SetStyles(m.prefs.composer())
 	m.overlays = m.overlays.dress(m.prefs)
 	return m
+}
+
+// transcript is how a transcript is shown.
+func (p prefs) transcript(saved bool) transcript.Config {
+	c := transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: saved}
+	if p.host.marks {
+		c.Marks = transcript.Marks{Prompt: screen.PromptMark, Answer: screen.AnswerMark, End: screen.EndMark}
+	}
+	return c
 }
 
 // ascii says whether the locale can show nothing else.

@@ -33,6 +33,10 @@ type Options struct {
 	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
 	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
 	CompactAt    int                   // percent of the context in use that leads to a summary; 0 never does
+	Notify       string                // what tells who looks elsewhere that an answer has ended: off, bell, desktop; anything else chooses
+	NoTitle      bool                  // the window keeps its title
+	NoProgress   bool                  // it shows no progress
+	NoMarks      bool                  // nothing marks where a prompt begins
 	Keys         map[string][]string   // actions and the keys they should have; "none" for none
 	Profile      *colorprofile.Profile // colours; nil finds out from Env
 
@@ -127,7 +131,8 @@ func (c *console) open(ctx context.Context) error {
 	o := c.options
 	p := newPrefs(o)
 	var err error
-	c.screen, err = screen.Open(o.In, o.Out, screen.Options{Profile: p.profile, Reflows: reflows(o.Env), Crashed: func(v any, stack []byte) { c.crash(Crash{v, stack}) }})
+	enter, leave := p.enter()
+	c.screen, err = screen.Open(o.In, o.Out, screen.Options{Profile: p.profile, Reflows: reflows(o.Env), Enter: enter, Leave: leave, Crashed: func(v any, stack []byte) { c.crash(Crash{v, stack}) }})
 	if err != nil {
 		return fmt.Errorf("tui: %w", err)
 	}

@@ -94,8 +94,13 @@ func (m Model) finish() (Model, tea.Cmd) {
 		m.outbox.held = true
 	}
 	complete := a.err == nil && !m.outbox.stopped && !m.outbox.failed
+	stopped := m.outbox.stopped
 	m.outbox.stopped = false
-	return m.makeRoom(complete)
+	m, cmd := m.makeRoom(complete)
+	if !m.outbox.busy && !stopped {
+		m.notify(!complete)
+	}
+	return m, cmd
 }
 
 // giveBack puts a message where it can be sent again.

@@ -10,6 +10,7 @@ import (
 	"agentx/tui/text"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 )
 
@@ -152,24 +153,13 @@ func visible(m Model) string {
 	_, f := m.frame()
 	var b strings.Builder
 	for _, l := range append(f.Above, m.transcript.Tail(50, 0)...) {
-		for _, r := range stripped(l) {
+		for _, r := range ansi.Strip(l) {
 			if r >= 'a' && r <= 'z' {
 				b.WriteRune(r)
 			}
 		}
 	}
 	return strings.TrimPrefix(b.String(), "q")
-}
-
-func stripped(s string) string {
-	for {
-		i := strings.IndexByte(s, 0x1b)
-		if i < 0 {
-			return s
-		}
-		j := strings.IndexByte(s[i:], 'm')
-		s = s[:i] + s[i+j+1:]
-	}
 }
 
 // long is a session of 10,000 messages, and an answer that is arriving.

@@ -33,6 +33,9 @@ type Model struct {
 	now           time.Time // of the last frame
 
 	open       Opened // without its events
+	subject    string // what was said first in it
+	unseen     bool   // the user looks elsewhere
+	announced  announced
 	transcript transcript.Model
 	status     status.Model
 	footer     footer.Model
@@ -51,7 +54,7 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 	p := newPrefs(o)
 	table, conflicts := newTable(o.Keys)
 	m := Model{ctx: ctx, feed: o.Feed, term: term, prefs: p, table: table, width: 80, height: 24}
-	m.transcript = transcript.New(transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: true}, p.theme)
+	m.transcript = transcript.New(p.transcript(true), p.theme)
 	m.status = status.New(p.ascii, p.still)
 	m.footer = footer.New("", 0)
 	m.composer = composer.New(composer.Config{
@@ -73,6 +76,11 @@ func (m Model) Init() tea.Cmd { return tea.Batch(m.feed.next(0, forever), m.pref
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m.update(msg) }
 
 func (m Model) update(msg tea.Msg) (Model, tea.Cmd) {
+	m, cmd := m.take(msg)
+	return m.signal(), cmd
+}
+
+func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:
 		return m.press(msg)
@@ -112,6 +120,7 @@ func (m Model) apply(events []event.Event) Model {
 		m.status = m.status.Apply(e)
 		m.footer = m.footer.Apply(e)
 		m.outbox = m.outbox.apply(e)
+		m = m.regard(e)
 	}
 	m.transcript = m.transcript.Advance(m.now)
 	return m

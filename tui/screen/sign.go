@@ -33,7 +33,7 @@ type signs struct {
 
 func (s *signs) tell(sign Sign, seq string) {
 	if sign != Once {
-		s.owing[sign], s.last[sign] = s.owing[sign] || seq != s.last[sign], seq
+		s.owing[sign], s.last[sign] = true, seq
 		return
 	}
 	if len(s.once) < maxOnce {

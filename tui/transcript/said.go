@@ -35,7 +35,9 @@ func (m Model) user(d event.UserMessage) Model {
 			lines = append(lines, margin+m.look.muted(text.Truncate("["+name+"]", m.inner())))
 		}
 	}
-	return m.block(lines...)
+	m = m.close().apart().mark(m.config.Marks.Prompt).print(lines...).mark(m.config.Marks.Answer)
+	m.open = true
+	return m
 }
 
 func attached(p event.Part) string {

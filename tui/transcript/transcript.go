@@ -16,6 +16,15 @@ type Config struct {
 	Typewriter bool // text appears smoothly instead of as it comes
 	ASCII      bool // no marks outside ASCII
 	Saved      bool // the conversation is kept, and errors may say so
+	Marks      Marks
+}
+
+// Marks are lines of their own that show nothing, by which a terminal finds its
+// way through a conversation. Empty ones are left out.
+type Marks struct {
+	Prompt string // before what the user said
+	Answer string // behind it
+	End    string // behind the answer
 }
 
 // Model is a transcript. Its answer grows in place: of two copies only the
@@ -34,6 +43,7 @@ type Model struct {
 
 	listed  bool // the last finished line is a call
 	answers []string
+	open    bool // the end of an answer is not marked yet
 	any     bool // a message of the user was shown
 	came    bool // something of its answer, too
 }
@@ -138,6 +148,8 @@ func (m Model) apply(e event.Event) Model {
 		return m.settle().failed(d)
 	case event.SystemError:
 		return m.trouble(d)
+	case event.TurnResponse:
+		return m.close()
 	}
 	return m
 }
@@ -197,6 +209,23 @@ func (m Model) print(lines ...string) Model {
 		m.spaced, m.listed = lines[len(lines)-1] == "", false
 	}
 	return m
+}
+
+// mark finishes a line that is none.
+func (m Model) mark(mark string) Model {
+	if mark != "" {
+		m.out = append(m.out, mark)
+	}
+	return m
+}
+
+// close marks the end of an answer.
+func (m Model) close() Model {
+	if !m.open {
+		return m
+	}
+	m.open = false
+	return m.mark(m.config.Marks.End)
 }
 
 // block finishes lines that stand apart from what was before.
