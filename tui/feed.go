@@ -67,7 +67,7 @@ const forever time.Duration = -1
 // the limit.
 func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 	return func() tea.Msg {
-		if hold > 0 && !f.rest(hold) {
+		if hold > 0 && !f.rest(beyond(time.Now(), hold)) {
 			return nil
 		}
 		first := f.drain(nil)
@@ -104,6 +104,12 @@ const moment = time.Millisecond
 // toMoment is the time from now to the end of its moment; a whole one has none.
 func toMoment(now time.Time) time.Duration {
 	return now.Add(moment - 1).Truncate(moment).Sub(now.Round(0))
+}
+
+// beyond is the time from now to the next whole hold. Who brings what is looked
+// for wakes up then, too, and to wake up costs more than to look.
+func beyond(now time.Time, hold time.Duration) time.Duration {
+	return now.Truncate(hold).Add(hold).Sub(now.Round(0))
 }
 
 // rest lets time pass, unless the feed is closed.

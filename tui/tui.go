@@ -128,7 +128,7 @@ func (m Model) apply(events []event.Event) Model {
 
 // A frame while text is coming, and a beat of the spinner.
 const (
-	frame = 33 * time.Millisecond
+	frame = 50 * time.Millisecond
 	beat  = 100 * time.Millisecond
 )
 

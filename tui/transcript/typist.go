@@ -81,7 +81,7 @@ func (t typist) advance(now time.Time) (typist, []event.Event) {
 }
 
 // frame is what the typewriter takes for granted before its first advance.
-const frame = 33 * time.Millisecond
+const frame = 50 * time.Millisecond
 
 func (t typist) rest() (typist, []event.Event) { return typist{}, t.queue }
 

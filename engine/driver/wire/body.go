@@ -26,7 +26,7 @@ func drain(body io.Reader) {
 // watch returns body with limits: it ends when ctx does, after too long a
 // silence, and after too many bytes.
 func (c *Client) watch(ctx context.Context, cancel context.CancelCauseFunc, body io.ReadCloser) *watched {
-	w := &watched{body: body, quiet: c.idle(), left: c.maxTotal(), began: time.Now()}
+	w := &watched{body: body, quiet: c.idle(), left: c.maxTotal()}
 	w.idle = time.AfterFunc(w.quiet, func() {
 		cancel(&engine.Fault{Code: event.CodeTimeout, Message: "no data for " + spoken(w.quiet), Retryable: true})
 	})
@@ -40,19 +40,10 @@ type watched struct {
 	quiet   time.Duration
 	left    int64
 	release func() bool
-
-	began time.Time // of the reading
-	drips bool      // it comes in drops
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	if w.drips {
-		time.Sleep(w.breath())
-	}
-	asked := time.Now()
 	n, err := w.body.Read(p)
-	waited := time.Since(asked)
-	w.drips = 0 < n && n < drop && pending <= waited && waited < longest
 	if n > 0 {
 		w.idle.Reset(w.quiet)
 	}
@@ -61,20 +52,6 @@ func (w *watched) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// To wake up for a drop costs twenty times what it costs to read it. So where
-// they come thick and fast, who has waited for one has a breath, and then takes
-// all that came meanwhile before waiting again: some connections hand out only
-// a record at a time, and nobody may fall behind them.
-const (
-	drop    = 3 << 10                // bytes of the largest; a read of a full connection brings more
-	pending = 500 * time.Microsecond // what comes sooner was there already
-	longest = 33 * time.Millisecond  // of the breaths
-)
-
-// breath is a hundredth of what the answer has taken so far: a short one is not
-// held up at all.
-func (w *watched) breath() time.Duration { return min(time.Since(w.began)/100, longest) }
 
 func (w *watched) Close() error {
 	w.idle.Stop()

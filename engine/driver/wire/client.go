@@ -71,12 +71,13 @@ func newTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	dialer := &net.Dialer{Timeout: 15 * time.Second, KeepAlive: 15 * time.Second}
 	return &http.Transport{
 		Proxy:                  proxy,
-		DialContext:            dialer.DialContext,
+		DialContext:            pace(dialer.DialContext),
 		TLSHandshakeTimeout:    15 * time.Second,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 		MaxIdleConnsPerHost:    4,
+		ReadBufferSize:         16 << 10, // takes a handful at once
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 		DisableCompression:     true,
