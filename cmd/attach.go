@@ -220,13 +220,13 @@ func (w *world) near(full string) string {
 
 // files reads what goes with a message, as it is now. What is gone goes as it
 // was when it was attached.
-func (d *desk) files(ctx context.Context, paths []string) (event.Content, error) {
+func (d *desk) files(ctx context.Context, t *talk, paths []string) (event.Content, error) {
 	var c event.Content
 	for _, path := range paths {
 		data, err := readFile(path)
 		if err != nil {
 			var ok bool
-			if data, ok = d.lost(ctx, path); !ok {
+			if data, ok = d.lost(ctx, t, path); !ok {
 				return nil, err
 			}
 		}
@@ -241,11 +241,10 @@ func (d *desk) files(ctx context.Context, paths []string) (event.Content, error)
 
 // lost is a file as it was when it was attached, by this program or by one that
 // has crashed.
-func (d *desk) lost(ctx context.Context, path string) ([]byte, bool) {
+func (d *desk) lost(ctx context.Context, t *talk, path string) ([]byte, bool) {
 	if data, ok := d.held.get(path); ok {
 		return data, true
 	}
-	t := d.current()
 	if t == nil || !t.kept {
 		return nil, false
 	}
@@ -254,7 +253,7 @@ func (d *desk) lost(ctx context.Context, path string) ([]byte, bool) {
 }
 
 // keepFiles keeps beside a draft what goes with it.
-func (d *desk) keepFiles(ctx context.Context, t *talk, draft tui.Draft) error {
+func (d *desk) keepFiles(ctx context.Context, in event.SessionID, draft tui.Draft) error {
 	paths := []string{}
 	for _, m := range append(append([]tui.Message{draft.Message}, draft.Queued...), draft.Aside...) {
 		for _, c := range m.Files() {
@@ -262,14 +261,14 @@ func (d *desk) keepFiles(ctx context.Context, t *talk, draft tui.Draft) error {
 		}
 	}
 	d.mu.Lock()
-	idle := len(paths) == 0 && d.filed == t.session
+	idle := len(paths) == 0 && d.filed == in
 	d.filed = ""
 	if len(paths) == 0 {
-		d.filed = t.session
+		d.filed = in
 	}
 	d.mu.Unlock()
 	if idle {
 		return nil
 	}
-	return d.world.db.KeepFiles(ctx, t.session, paths, d.held.get)
+	return d.world.db.KeepFiles(ctx, in, paths, d.held.get)
 }

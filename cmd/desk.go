@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -25,13 +26,19 @@ type desk struct {
 	feed    *tui.Feed
 
 	mu       sync.Mutex
-	talk     *talk
-	unfollow func()          // stops showing what it says
-	attached event.Content   // goes with the next message
-	filed    event.SessionID // whose draft is known to have no files
+	talk     *talk                     // on the screen
+	open     map[event.SessionID]place // talks that have an agent
+	attached event.Content             // goes with the next message
+	filed    event.SessionID           // whose draft is known to have no files
 
 	held    held
 	browser browser
+}
+
+// A place is a talk that is open, and how to show no more of what is said in it.
+type place struct {
+	*talk
+	unfollow func()
 }
 
 var _ tui.Backend = (*desk)(nil)
@@ -47,22 +54,85 @@ func (d *desk) enter(ctx context.Context) (tui.Opened, error) {
 	return opened, err
 }
 
-// turnTo opens a session and leaves the one before.
+// turnTo opens a session and puts it on the screen. The one before is left,
+// unless an answer is arriving in it.
 func (d *desk) turnTo(ctx context.Context, o options) (tui.Opened, error) {
 	next, err := d.world.open(ctx, o)
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
+	d.sit(next)
+	return d.show(ctx, next)
+}
+
+// sit gives a talk its place; what is said in it is shown from now on.
+func (d *desk) sit(t *talk) {
+	unfollow := t.client.Follow(t.agent, d.feed)
 	d.mu.Lock()
-	last, unfollow := d.talk, d.unfollow
-	d.talk, d.unfollow = next, next.client.Follow(next.agent, d.feed)
-	d.mu.Unlock()
-	if last != nil {
-		unfollow()
-		last.leave(ctx)
+	defer d.mu.Unlock()
+	if d.open == nil {
+		d.open = map[event.SessionID]place{}
 	}
-	opened, err := d.opened(ctx, next)
+	d.open[t.session] = place{t, unfollow}
+}
+
+// show puts a talk on the screen.
+func (d *desk) show(ctx context.Context, t *talk) (tui.Opened, error) {
+	d.mu.Lock()
+	last := d.talk
+	d.talk = t
+	d.mu.Unlock()
+	if last != nil && last != t && !last.busy() {
+		d.leave(ctx, last.session)
+	}
+	opened, err := d.opened(ctx, t)
 	return opened, d.say(err)
+}
+
+// leave ends what is open of a session.
+func (d *desk) leave(ctx context.Context, id event.SessionID) {
+	d.mu.Lock()
+	p, ok := d.open[id]
+	delete(d.open, id)
+	d.mu.Unlock()
+	if ok {
+		p.unfollow()
+		p.leave(ctx)
+	}
+}
+
+// at is the talk of a session, opened anew where it was left.
+func (d *desk) at(ctx context.Context, id event.SessionID) (*talk, error) {
+	d.mu.Lock()
+	p, ok := d.open[id]
+	t := d.talk
+	d.mu.Unlock()
+	switch {
+	case ok:
+		return p.talk, nil
+	case id == "":
+		return t, nil
+	}
+	t, err := d.world.open(ctx, options{at: id, noSave: d.world.shelf.forgets(id)})
+	if err != nil {
+		return nil, err
+	}
+	d.sit(t)
+	return t, nil
+}
+
+// others are the talks in which an answer is arriving, but for the one on the
+// screen.
+func (d *desk) others() []*talk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []*talk
+	for _, p := range d.open {
+		if p.talk != d.talk && p.busy() {
+			all = append(all, p.talk)
+		}
+	}
+	return all
 }
 
 // hello tells a newcomer who it is that answers, and how that can be changed.
@@ -90,9 +160,11 @@ func (d *desk) say(err error) error {
 
 // opened is what the screen shows of a session.
 func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
-	o := tui.Opened{Session: tui.Session{ID: t.session}, Model: d.choice(t.choice()), System: t.prompt(), Saved: t.kept}
+	o := tui.Opened{Session: tui.Session{ID: t.session}, Agent: t.agent, Model: d.choice(t.choice()), System: t.prompt(), Saved: t.kept}
 	if !t.kept {
-		return o, nil
+		events, err := t.events(ctx)
+		o.Events = events
+		return o, err
 	}
 	db := d.world.db
 	s, err := db.Session(ctx, t.session)
@@ -104,7 +176,7 @@ func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
 		return o, err
 	}
 	o.Earlier, o.Spent = earlier(s, o.Events)
-	if s.Interrupted && s.Messages > 0 {
+	if s.Interrupted && s.Messages > 0 && !t.busy() {
 		o.Notice = "The last answer was broken off; what had come is above. /retry asks again."
 	}
 	if o.Notice == "" {
@@ -146,12 +218,16 @@ func earlier(s store.Session, events []event.Event) (messages int, spent tui.Spe
 }
 
 func session(s store.Session) tui.Session {
-	return tui.Session{ID: s.ID, Title: s.Title, Updated: s.Updated, Messages: s.Messages}
+	return tui.Session{ID: s.ID, Title: s.Title, Updated: s.Updated, Messages: s.Messages, Branches: s.Branches, Tags: strings.Fields(s.Tags)}
 }
 
 // Send answers a message.
-func (d *desk) Send(ctx context.Context, content event.Content, files []string) error {
-	more, err := d.files(ctx, files)
+func (d *desk) Send(ctx context.Context, in event.SessionID, content event.Content, files []string) error {
+	t, err := d.at(ctx, in)
+	if err != nil {
+		return d.say(err)
+	}
+	more, err := d.files(ctx, t, files)
 	if err != nil {
 		return d.say(err)
 	}
@@ -159,35 +235,22 @@ func (d *desk) Send(ctx context.Context, content event.Content, files []string) 
 	d.mu.Lock()
 	content, d.attached = append(content[:len(content):len(content)], d.attached...), nil
 	d.mu.Unlock()
-	t := d.current()
+	defer t.running()()
 	return d.say(t.client.Receive(ctx, t.agent, content))
 }
 
-// Interrupt stops the answer that is arriving.
-func (d *desk) Interrupt() {
-	if t := d.current(); t != nil { // none where the session could not be opened
+// Interrupt stops the answer that is arriving in a session, or in all.
+func (d *desk) Interrupt(in event.SessionID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, p := range d.open {
+		if in != "" && id != in {
+			continue
+		}
 		go func() { // ends when the timeline has carried it, which may wait for whoever calls this to draw
-			_ = t.client.Interrupt(context.Background(), t.agent, event.ByUser)
+			_ = p.client.Interrupt(context.Background(), p.agent, event.ByUser)
 		}()
 	}
-}
-
-// Retry answers the last message once more. What was answered before stays, in
-// the session that it was said in; this one becomes a copy of what was said
-// before the message.
-func (d *desk) Retry(ctx context.Context) error {
-	t := d.current()
-	last, err := d.lastQuestion(ctx, t)
-	if err != nil {
-		return d.say(err)
-	}
-	if !t.kept {
-		return d.Send(ctx, last.Content, nil)
-	}
-	if err := d.branch(ctx, t, last.ID); err != nil {
-		return d.say(err)
-	}
-	return d.Send(ctx, last.Content, nil)
 }
 
 func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, error) {
@@ -203,14 +266,162 @@ func (d *desk) lastQuestion(ctx context.Context, t *talk) (event.UserMessage, er
 	return event.UserMessage{}, errors.New("there is no message to answer yet")
 }
 
-// branch turns to a copy of t as it was before a message.
-func (d *desk) branch(ctx context.Context, t *talk, message string) error {
-	to, err := t.client.Fork(ctx, t.session, message)
-	if err != nil {
-		return err
+// Asked is a message of the user, by its id or as the nth from the end.
+func (d *desk) Asked(ctx context.Context, n int, id string) (tui.Asked, error) {
+	t := d.current()
+	session := t.session
+	if id != "" {
+		b, _, err := d.holder(ctx, t, id)
+		if err != nil {
+			return tui.Asked{}, d.say(err)
+		}
+		session = b
 	}
-	_, err = d.turnTo(ctx, options{resume: string(to), model: t.choice().Name(), system: t.prompt()})
-	return err
+	a, err := lookUp(ctx, t.client, session, n, id)
+	return a, d.say(err)
+}
+
+// lookUp looks for a message from the end, page by page.
+func lookUp(ctx context.Context, c runtime.Client, session event.SessionID, n int, id string) (tui.Asked, error) {
+	for before := int64(0); ; {
+		page, first, err := c.Messages(ctx, session, before, 200)
+		if err != nil {
+			return tui.Asked{}, err
+		}
+		for _, e := range slices.Backward(page) {
+			m, ok := e.Data.(event.UserMessage)
+			if !ok {
+				continue
+			}
+			n--
+			if m.ID == id || id == "" && n == 0 {
+				return tui.Asked{ID: m.ID, Content: m.Content}, nil
+			}
+		}
+		if first <= 1 || len(page) == 0 {
+			return tui.Asked{}, errors.New("there is no such message of yours")
+		}
+		before = first
+	}
+}
+
+// holder is a branch on which a message was asked, the open one where it can be,
+// and the message that was asked next there, if one was.
+func (d *desk) holder(ctx context.Context, t *talk, message string) (branch event.SessionID, next string, err error) {
+	all, err := t.client.Branches(ctx, t.session)
+	if err != nil {
+		return "", "", err
+	}
+	slices.SortStableFunc(all, func(a, b engine.Branch) int { return first(b, t.session) - first(a, t.session) })
+	for _, b := range all {
+		for i, a := range b.Asked {
+			if a.ID != message {
+				continue
+			}
+			if i+1 < len(b.Asked) {
+				next = b.Asked[i+1].ID
+			}
+			return b.Session.ID, next, nil
+		}
+	}
+	return "", "", errors.New("there is no such message in this session")
+}
+
+func first(b engine.Branch, id event.SessionID) int {
+	if b.Session.ID == id {
+		return 1
+	}
+	return 0
+}
+
+// Branch turns to another way of the open session, as it was before a message.
+func (d *desk) Branch(ctx context.Context, before string) (tui.Opened, error) {
+	t := d.current()
+	from, _, err := d.holder(ctx, t, before)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	return d.branch(ctx, t, from, before)
+}
+
+func (d *desk) branch(ctx context.Context, t *talk, from event.SessionID, before string) (tui.Opened, error) {
+	to, err := t.client.Branch(ctx, from, before)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	return d.goTo(ctx, t, to)
+}
+
+// goTo turns to another branch, with the model and the system prompt of this.
+func (d *desk) goTo(ctx context.Context, t *talk, to event.SessionID) (tui.Opened, error) {
+	return d.turnTo(ctx, options{at: to, noSave: !t.kept, model: t.choice().Name(), system: t.prompt()})
+}
+
+// Tree is drawn for the open branch.
+func (d *desk) Tree(ctx context.Context) ([]tui.Twig, error) {
+	t := d.current()
+	all, err := t.client.Branches(ctx, t.session)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	var twigs []tui.Twig
+	for _, r := range engine.Grow(all).Rows(t.session) {
+		twigs = append(twigs, tui.Twig{ID: r.ID, At: r.At.Time(), Lead: r.Lead, Text: r.Text, Ends: len(r.Ends), On: r.On, Here: r.Here})
+	}
+	return twigs, nil
+}
+
+// Climb goes on behind a message: on a branch that ends there, or on a new one.
+func (d *desk) Climb(ctx context.Context, message string) (tui.Opened, error) {
+	t := d.current()
+	all, err := t.client.Branches(ctx, t.session)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	for _, r := range engine.Grow(all).Rows(t.session) {
+		switch {
+		case r.ID != message:
+		case slices.Contains(r.Ends, t.session):
+			o, err := d.opened(ctx, t)
+			return o, d.say(err)
+		case len(r.Ends) > 0:
+			return d.goTo(ctx, t, r.Ends[0])
+		}
+	}
+	from, next, err := d.holder(ctx, t, message)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	return d.branch(ctx, t, from, next)
+}
+
+// Close lets others have a session that is not on the screen any more.
+func (d *desk) Close(ctx context.Context, id event.SessionID) error {
+	if t := d.current(); t == nil || t.session != id {
+		d.leave(ctx, id)
+	}
+	return nil
+}
+
+// Tag gives a session tags, and takes those away that have a minus before them.
+func (d *desk) Tag(ctx context.Context, id event.SessionID, tags []string) ([]string, error) {
+	if d.world.shelf.forgets(id) {
+		return nil, errors.New("this conversation is not kept, and has no tags")
+	}
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	var add, remove []string
+	for _, t := range tags {
+		if t, off := strings.CutPrefix(t, "-"); off {
+			remove = append(remove, t)
+		} else {
+			add = append(add, strings.TrimPrefix(t, "+"))
+		}
+	}
+	has, err := db.Tag(ctx, id, add, remove)
+	return has, d.say(err)
 }
 
 // Sessions lists what fits the query.
@@ -219,16 +430,35 @@ func (d *desk) Sessions(ctx context.Context, query string) ([]tui.Session, error
 	if err != nil {
 		return nil, d.say(err)
 	}
-	if strings.TrimSpace(query) == "" {
-		all, err := db.Sessions(ctx, store.Filter{Limit: 200})
+	tag, words := tagIn(query)
+	if words == "" {
+		all, err := db.Sessions(ctx, store.Filter{Limit: 200, Tag: tag})
 		var list []tui.Session
 		for _, s := range all {
-			list = append(list, session(s))
+			one := session(s)
+			if tag != "" {
+				one.Snippets = []string{"#" + strings.Join(one.Tags, " #")}
+			}
+			list = append(list, one)
 		}
 		return list, d.say(err)
 	}
-	hits, err := db.Search(ctx, query, 200)
+	hits, err := db.Search(ctx, words, 200)
+	hits = slices.DeleteFunc(hits, func(h store.Hit) bool { return tag != "" && !slices.Contains(strings.Fields(h.Session.Tags), tag) })
 	return found(hits), d.say(err)
+}
+
+// tagIn is the tag that a query asks for, as tag:work, and its other words.
+func tagIn(query string) (tag, words string) {
+	var rest []string
+	for _, w := range strings.Fields(query) {
+		if t, ok := strings.CutPrefix(strings.ToLower(w), "tag:"); ok {
+			tag = strings.TrimPrefix(t, "#")
+		} else {
+			rest = append(rest, w)
+		}
+	}
+	return tag, strings.Join(rest, " ")
 }
 
 // found are the sessions of hits, each once, with where the words were said.
@@ -285,13 +515,13 @@ func beginning(s string, n int) []string {
 	return lines
 }
 
-// Open turns to a session that is kept.
+// Open turns to a session that is kept, or open.
 func (d *desk) Open(ctx context.Context, id event.SessionID) (tui.Opened, error) {
-	if t := d.current(); t != nil && t.session == id {
-		o, err := d.opened(ctx, t)
-		return o, d.say(err)
+	t, err := d.at(ctx, id)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
 	}
-	return d.turnTo(ctx, options{resume: string(id)})
+	return d.show(ctx, t)
 }
 
 // New turns to a new session, with the model that is being talked to.
@@ -313,7 +543,7 @@ func (d *desk) Fork(ctx context.Context) (tui.Opened, error) {
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
-	return d.turnTo(ctx, options{resume: string(to), model: t.choice().Name(), system: t.prompt()})
+	return d.goTo(ctx, t, to)
 }
 
 // Compact turns to a session that is to begin with a summary of the open one.
@@ -462,16 +692,16 @@ func (d *desk) SetSystem(ctx context.Context, prompt string) error {
 }
 
 // SaveDraft keeps what was written and not sent.
-func (d *desk) SaveDraft(ctx context.Context, draft tui.Draft) error {
+func (d *desk) SaveDraft(ctx context.Context, in event.SessionID, draft tui.Draft) error {
 	t := d.current()
-	if t == nil || !t.kept {
+	if t == nil || in == "" || d.world.shelf.forgets(in) {
 		return nil
 	}
 	var text []byte
 	if !draft.Empty() {
 		text, _ = json.Marshal(draft) // strings and numbers always can be
 	}
-	return d.say(errors.Join(d.world.db.SetDraft(ctx, t.session, string(text)), d.keepFiles(ctx, t, draft)))
+	return d.say(errors.Join(d.world.db.SetDraft(ctx, in, string(text)), d.keepFiles(ctx, in, draft)))
 }
 
 func (d *desk) draft(ctx context.Context, id event.SessionID) (tui.Draft, error) {

@@ -76,11 +76,11 @@ func TestKeyThatComesLater(t *testing.T) {
 		}
 		return ""
 	})
-	if err := d.Send(t.Context(), event.Say("hi"), nil); codeOf(err) != codeAuth {
+	if err := d.Send(t.Context(), "", event.Say("hi"), nil); codeOf(err) != codeAuth {
 		t.Fatalf("without a key: %v", err)
 	}
 	key = "sk-test-abcdefghijklmnopqrstuvwxyz"
-	if err := d.Send(t.Context(), event.Say("hi"), nil); err != nil {
+	if err := d.Send(t.Context(), "", event.Say("hi"), nil); err != nil {
 		t.Errorf("with a key: %v", err)
 	}
 }

@@ -31,6 +31,7 @@ type options struct {
 
 	last      bool            // -c
 	resume    string          // -r: an id, a prefix or a title
+	at        event.SessionID // that is open in this program
 	image     string          // from which the session begins: an id, a prefix or a name
 	recall    event.SessionID // that the session is to begin with a summary of
 	pick      bool            // -r without one

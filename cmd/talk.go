@@ -28,6 +28,7 @@ type talk struct {
 	kept    bool // in the store
 
 	mu     sync.Mutex
+	runs   int           // answers that are arriving
 	chosen config.Choice // may be changed while others ask for it
 	system string
 }
@@ -43,6 +44,25 @@ func (t *talk) choose(c config.Choice) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.chosen = c
+}
+
+// running notes that an answer is arriving, until done is called.
+func (t *talk) running() (done func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs++
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.runs--
+	}
+}
+
+// busy reports whether an answer is arriving.
+func (t *talk) busy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.runs > 0
 }
 
 // shown is the id by which the session can be resumed, if it is kept.
@@ -105,6 +125,11 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	}
 	if t.client, err = w.client(ctx); err != nil {
 		return nil, err
+	}
+	if o.at != "" {
+		if past, err = t.client.Session(ctx, string(o.at)); err != nil {
+			return nil, err
+		}
 	}
 	var from engine.Image
 	if o.image != "" {
@@ -173,7 +198,7 @@ func (t *talk) begin(ctx context.Context, q runtime.AgentRunRequest, o options) 
 // systemFor is the system prompt that o asks for, else that of the session, else
 // the one for all.
 func (w *world) systemFor(ctx context.Context, o options, past store.Session, common string) (string, error) {
-	if o.system == "" && past.ID != "" {
+	if o.system == "" && past.ID != "" && !o.noSave {
 		s, err := w.db.Session(ctx, past.ID)
 		if err != nil || s.System != "" {
 			return s.System, err

@@ -196,6 +196,9 @@ func (m Model) post(d Message, mentions []string) (Model, tea.Cmd) {
 	return m, func() tea.Msg {
 		out, none, err := m.resolve(ctx, b, d, mentions)
 		return result{func(m Model) (Model, tea.Cmd) {
+			if i := m.chats.find(func(c chat) bool { return c.outbox.holds(id) }); i >= 0 {
+				return m.closeElsewhere(i, id, out, err)
+			}
 			if err != nil {
 				var there bool
 				if m.outbox, d, there = m.outbox.take(id); there {

@@ -15,6 +15,7 @@ import (
 type Backend interface {
 	Agent
 	Library
+	Grove
 	Album
 	Settings
 	Desk
@@ -22,21 +23,53 @@ type Backend interface {
 	Shell
 }
 
-// An Agent answers.
+// An Agent answers, in any number of sessions at once.
 type Agent interface {
-	// Send answers a message and returns when its turn is over. The files, by
-	// their paths, go with it. Its events come through the [Feed], the message
-	// itself as the first; where that never comes, nothing was sent. Only one Send
-	// runs at a time.
-	Send(ctx context.Context, content event.Content, files []string) error
-	// Retry answers the last message of the user once more, as a branch of its own.
-	Retry(ctx context.Context) error
-	// Interrupt stops the answer that is arriving, for the user, and returns at
-	// once. It does nothing where none is.
-	Interrupt()
+	// Send answers a message in a session and returns when its turn is over. The
+	// files, by their paths, go with it. Its events come through the [Feed], the
+	// message itself as the first; where that never comes, nothing was sent. In a
+	// session only one Send runs at a time.
+	Send(ctx context.Context, in event.SessionID, content event.Content, files []string) error
+	// Interrupt stops the answer that is arriving in a session, for the user, and
+	// returns at once. It does nothing where none is. Of no session it stops all.
+	Interrupt(in event.SessionID)
 }
 
-// A Library keeps conversations.
+// A Grove keeps the branches of the open session: ways that it went, of which
+// none is ever lost.
+type Grove interface {
+	// Asked is the message of the user of that id, on whatever branch, or where it
+	// is empty the nth from the end of the open one: 1 is the last.
+	Asked(ctx context.Context, n int, id string) (Asked, error)
+	// Branch turns to a new branch, which holds what was said before a message of
+	// the user on any branch.
+	Branch(ctx context.Context, before string) (Opened, error)
+	// Tree is drawn for the open branch.
+	Tree(ctx context.Context) ([]Twig, error)
+	// Climb turns to the branch that ends with a message of the user and its
+	// answer, or to a new one where that is not the end of any.
+	Climb(ctx context.Context, message string) (Opened, error)
+}
+
+// Asked is a message of the user.
+type Asked struct {
+	ID      string
+	Content event.Content
+}
+
+// A Twig is a message of the user in a tree, a line of its picture.
+type Twig struct {
+	ID   string
+	At   time.Time
+	Lead string // what stands before it: "│  ├─ "
+	Text string // its beginning, in one line
+	Ends int    // branches that end here
+	On   bool   // it is on the way to the open branch
+	Here bool   // that ends here
+}
+
+// A Library keeps conversations. Turning to another leaves the open one as it
+// is: an answer that arrives there goes on arriving.
 type Library interface {
 	// Sessions lists what fits the query, in titles and in what was said, the
 	// newest first; all where it is empty.
@@ -52,6 +85,11 @@ type Library interface {
 	Compact(ctx context.Context, focus string) (Opened, string, error)
 	Rename(ctx context.Context, id event.SessionID, title string) error
 	Delete(ctx context.Context, id event.SessionID) error
+	// Close lets others have a session that is not on the screen any more.
+	Close(ctx context.Context, id event.SessionID) error
+	// Tag gives a session tags, or takes those away that have a minus before them,
+	// and returns all that it has.
+	Tag(ctx context.Context, id event.SessionID, tags []string) ([]string, error)
 	// Export writes the open session to a file, an empty path to one of the
 	// backend's choice, and returns where that is.
 	Export(ctx context.Context, path string) (string, error)
@@ -85,8 +123,9 @@ type Settings interface {
 
 // A Desk keeps what is being written.
 type Desk interface {
-	// SaveDraft keeps what was written and not sent. It replaces the draft before.
-	SaveDraft(ctx context.Context, d Draft) error
+	// SaveDraft keeps what was written in a session and not sent. It replaces the
+	// draft before.
+	SaveDraft(ctx context.Context, in event.SessionID, d Draft) error
 	// AddPrompt adds to the history of prompts, over all sessions.
 	AddPrompt(ctx context.Context, text string) error
 }
@@ -150,6 +189,8 @@ type Session struct {
 	Title    string
 	Updated  time.Time
 	Messages int
+	Branches int
+	Tags     []string
 	Snippets []string // where the query was found
 }
 
@@ -180,6 +221,7 @@ type Provider struct {
 // Opened is a session that is open, with all that is shown of it.
 type Opened struct {
 	Session Session
+	Agent   event.AgentID // who answers in it; its events come through the feed
 	Model   Choice
 	System  string // the system prompt
 	Saved   bool   // it is kept
@@ -193,6 +235,8 @@ type Opened struct {
 	Prompts []string // the history of prompts, oldest first
 	Hello   string   // what a newcomer should know
 	Notice  string   // what the user should know, such as how the last run ended
+
+	skipped []event.Event // that the screen is not shown, but which count
 }
 
 // Spent is what turns took.
@@ -208,6 +252,7 @@ type Draft struct {
 	Message
 	Queued []Message // that waited for an answer to end
 	Aside  []Message `json:",omitempty"` // that were put aside, the latest last
+	Edits  string    `json:",omitempty"` // id of the message that this is to stand for, on a new branch
 }
 
 // Empty says whether there is nothing in it.

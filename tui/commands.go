@@ -105,18 +105,6 @@ func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
 		})
 }
 
-func (m Model) retry() (Model, tea.Cmd) {
-	m, ok := m.idle()
-	switch {
-	case !ok || m.backend == nil:
-		return m, nil
-	case !m.transcript.Any():
-		return m.say(transcript.Info, "There is no message to ask again yet."), nil
-	}
-	b := m.backend
-	return m.run(func(ctx context.Context) error { return b.Retry(ctx) })
-}
-
 // maxClip is how much may go to the clipboard.
 const maxClip = 100_000
 

@@ -45,11 +45,9 @@ func (m Model) saveDraft() (Model, tea.Cmd) {
 		return m, nil
 	}
 	m.draft = draft{saved: m.composer.Changed(), queued: m.outbox.size(), aside: len(m.aside)}
-	d := m.unsent()
-	return m, m.ask(func(ctx context.Context, b Backend) error { return b.SaveDraft(ctx, d) })
+	id, d := m.open.Session.ID, m.unsent()
+	return m, m.ask(func(ctx context.Context, b Backend) error { return b.SaveDraft(ctx, id, d) })
 }
 
 // unsent is all that the user wrote and nobody has taken.
-func (m Model) unsent() Draft {
-	return Draft{Message: m.composer.Draft(), Queued: m.outbox.all(), Aside: m.aside}
-}
+func (m Model) unsent() Draft { return m.parked().unsent() }

@@ -13,9 +13,15 @@ import (
 // the goroutine that answers meets the one that draws. It is an engine's
 // Presenter.
 type Feed struct {
-	events chan event.Event
+	events chan spoken
 	nudged chan struct{}
 	closed chan struct{}
+}
+
+// A spoken event is one with who says it.
+type spoken struct {
+	by event.AgentID
+	event.Event
 }
 
 // feedSize is how many events may wait for a frame. A driver that is faster
@@ -24,7 +30,7 @@ const feedSize = 4096
 
 // NewFeed returns a feed that nobody looks at yet.
 func NewFeed() *Feed {
-	return &Feed{events: make(chan event.Event, feedSize), nudged: make(chan struct{}, 1), closed: make(chan struct{})}
+	return &Feed{events: make(chan spoken, feedSize), nudged: make(chan struct{}, 1), closed: make(chan struct{})}
 }
 
 // Close says that nobody looks any more: events go nowhere and wait for nobody.
@@ -40,14 +46,15 @@ func (f *Feed) nudge() {
 }
 
 // Present hands one event to the screen.
-func (f *Feed) Present(_ context.Context, _ event.AgentID, e event.Event) error {
+func (f *Feed) Present(_ context.Context, by event.AgentID, e event.Event) error {
+	s := spoken{by, e}
 	select {
-	case f.events <- e:
+	case f.events <- s:
 		return nil
 	default:
 	}
 	select {
-	case f.events <- e:
+	case f.events <- s:
 	case <-f.closed:
 	}
 	return nil
@@ -55,7 +62,7 @@ func (f *Feed) Present(_ context.Context, _ event.AgentID, e event.Event) error 
 
 // outputs are the events since the screen last looked, perhaps none.
 type outputs struct {
-	events []event.Event
+	events []spoken
 	at     time.Time
 }
 
@@ -78,7 +85,7 @@ func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 			}
 			select {
 			case e := <-f.events:
-				first = []event.Event{e}
+				first = []spoken{e}
 			case <-late:
 			case <-f.nudged:
 			case <-f.closed:
@@ -126,7 +133,7 @@ func (f *Feed) rest(d time.Duration) bool {
 }
 
 // drain takes what is there.
-func (f *Feed) drain(batch []event.Event) []event.Event {
+func (f *Feed) drain(batch []spoken) []spoken {
 	for len(batch) < feedSize {
 		select {
 		case e := <-f.events:

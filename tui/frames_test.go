@@ -121,20 +121,58 @@ func answers(t *testing.T, text string) script.Turns {
 type desk struct {
 	feed    *Feed
 	answers script.Turns
-	history []event.Message
-	events  []event.Event
-	mu      sync.Mutex
-	stop    context.CancelCauseFunc
 	broken  error // what Send fails with before anything is kept
-	draft   Draft
 	deleted []event.SessionID
 	images  []Image
 	copied  string
-	key     string
+	key     string   // of the far provider
 	told    []string // beside the picture
+
+	mu     sync.Mutex
+	here   event.SessionID
+	talks  map[event.SessionID]*talk
+	made   int
+	drafts map[event.SessionID]Draft
+	closed []event.SessionID
+	tags   []string
 }
 
-func (d *desk) Send(ctx context.Context, c event.Content, files []string) error {
+// A talk is a branch of a session on the desk.
+type talk struct {
+	id, trunk event.SessionID
+	title     string
+	events    []event.Event
+	stop      context.CancelCauseFunc
+}
+
+// talk is that of a session, which begins where there is none. The lock is held.
+func (d *desk) talk(id event.SessionID) *talk {
+	if d.talks == nil {
+		d.talks = map[event.SessionID]*talk{}
+	}
+	t := d.talks[id]
+	if t == nil {
+		t = &talk{id: id, trunk: id}
+		d.talks[id] = t
+	}
+	return t
+}
+
+// events are what was said in the session on the screen.
+func (d *desk) events() []event.Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clip(d.talk(d.here).events)
+}
+
+// draft is the only one there is.
+func (d *desk) draft() Draft {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.drafts[d.here]
+}
+
+func (d *desk) Send(ctx context.Context, in event.SessionID, c event.Content, files []string) error {
 	for _, path := range files {
 		c = append(c, event.File{MediaType: "text/plain", Filename: path})
 	}
@@ -143,28 +181,177 @@ func (d *desk) Send(ctx context.Context, c event.Content, files []string) error 
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	d.mu.Lock()
-	d.stop = stop
+	t := d.talk(in)
+	t.stop = stop
+	var history []event.Message
+	for _, e := range t.events {
+		history = append(history, e.Data.(event.Message))
+	}
+	d.made++
+	id := fmt.Sprint("u", d.made)
 	d.mu.Unlock()
 	keep := engine.PresenterFunc(func(_ context.Context, _ event.AgentID, e event.Event) error {
-		if m, ok := e.Data.(event.Message); ok {
-			d.history, d.events = append(d.history, m), append(d.events, e)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if _, ok := e.Data.(event.Message); ok {
+			t.events = append(t.events, e)
+			delete(d.drafts, in)
 		}
 		return nil
 	})
 	e := engine.Engine{Driver: d.answers, Now: time.Now, Presenters: []engine.Presenter{keep, d.feed}, Price: price}
-	return e.Receive(ctx, engine.Request{History: d.history, Message: event.UserMessage{ID: fmt.Sprint("u", len(d.history)), Content: c}})
+	return e.Receive(ctx, engine.Request{Agent: agentOf(in), History: history, Message: event.UserMessage{ID: id, Content: c}})
+}
+
+func agentOf(id event.SessionID) event.AgentID { return event.AgentID("agent of " + id) }
+
+// shown is a talk as the screen is told of it.
+func (d *desk) shown(t *talk) Opened {
+	d.here = t.id
+	return Opened{Session: Session{ID: t.id, Title: t.title}, Agent: agentOf(t.id), Model: small, Saved: true, Events: slices.Clip(t.events), Draft: d.drafts[t.id]}
+}
+
+func (d *desk) begin(title string, trunk event.SessionID) *talk {
+	d.made++
+	t := d.talk(event.SessionID(fmt.Sprint("t", d.made)))
+	t.title = title
+	if trunk != "" {
+		t.trunk = trunk
+	}
+	return t
+}
+
+func (d *desk) Asked(_ context.Context, n int, id string) (Asked, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var found Asked
+	for _, t := range d.ways() {
+		if t.id != d.here && id == "" {
+			continue
+		}
+		for i, e := range slices.Backward(t.events) {
+			u, ok := t.events[i].Data.(event.UserMessage)
+			if !ok {
+				continue
+			}
+			if n--; found.ID == "" && (id == u.ID || id == "" && n == 0) {
+				found = Asked{u.ID, e.Data.(event.UserMessage).Content}
+			}
+		}
+	}
+	if found.ID == "" {
+		return found, errors.New("there is no such message of yours")
+	}
+	return found, nil
+}
+
+// ways are the branches of the session on the screen.
+func (d *desk) ways() []*talk {
+	var all []*talk
+	for i := 0; i <= d.made; i++ {
+		for _, id := range []event.SessionID{"", "s1", event.SessionID(fmt.Sprint("t", i))} {
+			if t := d.talks[id]; t != nil && t.trunk == d.talk(d.here).trunk && !slices.Contains(all, t) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all
+}
+
+func (d *desk) Branch(_ context.Context, before string) (Opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.ways() {
+		for i, e := range t.events {
+			if u, ok := e.Data.(event.UserMessage); ok && u.ID == before {
+				b := d.begin(t.title, t.trunk)
+				b.events = slices.Clone(t.events[:i])
+				return d.shown(b), nil
+			}
+		}
+	}
+	return Opened{}, errors.New("there is no such message")
+}
+
+func (d *desk) grown() *engine.Node {
+	var all []engine.Branch
+	for _, t := range d.ways() {
+		b := engine.Branch{Session: engine.Session{ID: t.id}}
+		for _, e := range t.events {
+			if u, ok := e.Data.(event.UserMessage); ok {
+				b.Asked = append(b.Asked, engine.AskedOf(u, e.At))
+			}
+		}
+		all = append(all, b)
+	}
+	return engine.Grow(all)
+}
+
+func (d *desk) Tree(context.Context) ([]Twig, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var twigs []Twig
+	for _, r := range d.grown().Rows(d.here) {
+		twigs = append(twigs, Twig{ID: r.ID, At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local), Lead: r.Lead, Text: r.Text, Ends: len(r.Ends), On: r.On, Here: r.Here})
+	}
+	return twigs, nil
+}
+
+func (d *desk) Climb(_ context.Context, message string) (Opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.grown().Rows(d.here) {
+		if r.ID == message && len(r.Ends) > 0 {
+			return d.shown(d.talk(r.Ends[0])), nil
+		}
+	}
+	for _, t := range d.ways() {
+		for i, e := range t.events {
+			if u, ok := e.Data.(event.UserMessage); !ok || u.ID != message {
+				continue
+			}
+			end := i + 1
+			for end < len(t.events) {
+				if _, next := t.events[end].Data.(event.UserMessage); next {
+					break
+				}
+				end++
+			}
+			b := d.begin(t.title, t.trunk)
+			b.events = slices.Clone(t.events[:end])
+			return d.shown(b), nil
+		}
+	}
+	return Opened{}, errors.New("there is no such message")
+}
+
+func (d *desk) Close(_ context.Context, id event.SessionID) error {
+	d.closed = append(d.closed, id)
+	return nil
+}
+
+func (d *desk) Tag(_ context.Context, _ event.SessionID, tags []string) ([]string, error) {
+	for _, t := range tags {
+		if t, off := strings.CutPrefix(t, "-"); off {
+			d.tags = slices.DeleteFunc(d.tags, func(has string) bool { return has == t })
+		} else {
+			d.tags = append(d.tags, t)
+		}
+	}
+	return slices.Clone(d.tags), nil
 }
 
 func price(_ string, u event.Usage) (event.USD, bool) {
 	return engine.Price{Input: 3e6, Output: 15e6, CacheRead: 3e5}.Cost(u)
 }
 
-func (d *desk) Retry(ctx context.Context) error { return d.Send(ctx, event.Say("again"), nil) }
-func (d *desk) Interrupt() {
+func (d *desk) Interrupt(in event.SessionID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.stop != nil {
-		d.stop(engine.Interrupt(event.ByUser))
+	for id, t := range d.talks {
+		if t.stop != nil && (in == "" || in == id) {
+			t.stop(engine.Interrupt(event.ByUser))
+		}
 	}
 }
 
@@ -187,28 +374,51 @@ func (d *desk) Glance(context.Context, event.SessionID) ([]string, error) {
 }
 
 func (d *desk) Open(_ context.Context, id event.SessionID) (Opened, error) {
-	return Opened{Session: Session{ID: id, Title: "A plan for the garden"}, Model: small, Saved: true, Events: d.events, Earlier: 7}, nil
+	d.mu.Lock()
+	if t := d.talks[id]; t != nil {
+		defer d.mu.Unlock()
+		return d.shown(t), nil
+	}
+	d.mu.Unlock()
+	d.copyTo(id)
+	return Opened{Session: Session{ID: id, Title: "A plan for the garden"}, Model: small, Saved: true, Events: d.events(), Earlier: 7}, nil
 }
-func (d *desk) New(context.Context) (Opened, error) { return Opened{Model: small, Saved: true}, nil }
+func (d *desk) New(context.Context) (Opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shown(d.begin("", "")), nil
+}
 func (d *desk) Fork(context.Context) (Opened, error) {
-	return Opened{Session: Session{ID: "copy", Title: "A copy"}, Model: small, Saved: true, Events: d.events}, nil
+	d.copyTo("copy")
+	return Opened{Session: Session{ID: "copy", Title: "A copy"}, Model: small, Saved: true, Events: d.events()}, nil
+}
+
+// copyTo begins a session with all that was said in the one on the screen.
+func (d *desk) copyTo(id event.SessionID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	events := slices.Clone(d.talk(d.here).events)
+	d.here = id
+	d.talk(id).events = events
 }
 func (d *desk) Compact(_ context.Context, focus string) (Opened, string, error) {
+	d.copyTo("short") // the screen need not know that the model does not
 	return Opened{Session: Session{ID: "short"}, Model: small, Saved: true, Notice: "The whole of it stays."}, "Sum up: " + focus, nil
 }
 func (d *desk) Snapshot(_ context.Context, name string) (Image, error) {
-	if len(d.events) == 0 {
+	if len(d.events()) == 0 {
 		return Image{}, errors.New("nothing has been said yet")
 	}
 	d.images = append(d.images, Image{
-		ID: event.ImageID(fmt.Sprint("img_", len(d.images)+1)), Name: name, Model: "test/small", Messages: len(d.events),
+		ID: event.ImageID(fmt.Sprint("img_", len(d.images)+1)), Name: name, Model: "test/small", Messages: len(d.events()),
 		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local),
 	})
 	return d.images[len(d.images)-1], nil
 }
 func (d *desk) Images(context.Context) ([]Image, error) { return d.images, nil }
 func (d *desk) Begin(context.Context, event.ImageID) (Opened, error) {
-	return Opened{Session: Session{ID: "begun", Title: "Begun"}, Model: small, Saved: true, Events: d.events}, nil
+	d.copyTo("begun")
+	return Opened{Session: Session{ID: "begun", Title: "Begun"}, Model: small, Saved: true, Events: d.events()}, nil
 }
 func (d *desk) DeleteImage(_ context.Context, id event.ImageID) error {
 	d.images = slices.DeleteFunc(d.images, func(i Image) bool { return i.ID == id })
@@ -245,8 +455,13 @@ func (d *desk) SetModel(_ context.Context, name string) (Choice, error) {
 	return Choice{Name: name, Window: 1_000_000}, nil
 }
 func (d *desk) SetSystem(context.Context, string) error { return nil }
-func (d *desk) SaveDraft(_ context.Context, draft Draft) error {
-	d.draft = draft
+func (d *desk) SaveDraft(_ context.Context, in event.SessionID, draft Draft) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.drafts == nil {
+		d.drafts = map[event.SessionID]Draft{}
+	}
+	d.drafts[in] = draft
 	return nil
 }
 func (d *desk) AddPrompt(context.Context, string) error { return nil }
@@ -417,7 +632,10 @@ func (u *user) does(line string) {
 	switch verb {
 	case "":
 	case "starts": // the world is there
-		u.opens(Opened{Model: small, Saved: true})
+		u.desk.mu.Lock()
+		o := u.desk.shown(u.desk.talk(""))
+		u.desk.mu.Unlock()
+		u.opens(o)
 	case "resumes":
 		u.opens(u.before())
 	case "types":
@@ -443,7 +661,7 @@ func (u *user) does(line string) {
 		_, _ = fmt.Sscan(rest, &w, &h)
 		u.send(tea.WindowSizeMsg{Width: w, Height: h})
 	case "kept": // what of the unsent a crash would leave
-		if got := fmt.Sprintf("%q %q", u.desk.draft.Folded(), folded(u.desk.draft.Queued)); got != rest {
+		if got := fmt.Sprintf("%q %q", u.desk.draft().Folded(), folded(u.desk.draft().Queued)); got != rest {
 			u.t.Errorf("kept is %s, want %s", got, rest)
 		}
 	case "breaks":
@@ -489,7 +707,7 @@ func (u *user) before() Opened {
 }
 
 func (u *user) leave() {
-	u.desk.Interrupt()
+	u.desk.Interrupt("")
 	u.stop()
 	u.desk.feed.Close()
 	u.wait(time.Second)
@@ -506,7 +724,7 @@ func keyOf(name string) tea.KeyPressMsg {
 			name, mod = rest, mod|m.mod
 		}
 	}
-	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' '}
+	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' ', "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown}
 	if code, ok := codes[name]; ok {
 		k := tea.KeyPressMsg{Code: code, Mod: mod}
 		if name == "space" {

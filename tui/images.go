@@ -21,11 +21,9 @@ func (m Model) fork() (Model, tea.Cmd) {
 	if !ok {
 		return m, nil
 	}
-	return fetch(m, "fork the session", func(ctx context.Context, b Backend) (Opened, error) { return b.Fork(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
-		o.Events, o.Prompts = nil, m.open.Prompts // all that it holds is on the screen
-		m.open = o
-		return m.say(transcript.Info, "This is a copy now. The original stays as it is."), nil
-	})
+	return turn(m, "fork the session", func(ctx context.Context, b Backend) (Opened, error) { return b.Fork(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
+		return m.adopt(o).say(transcript.Info, "This is a copy now. The original stays as it is."), nil
+	}, nil)
 }
 
 // compact goes on in a session that begins with a summary of this one.
@@ -38,7 +36,7 @@ func (m Model) compact(focus string) (Model, tea.Cmd) {
 		Opened
 		ask string
 	}
-	return fetch(m, "compact the session", func(ctx context.Context, b Backend) (compacted, error) {
+	return turn(m, "compact the session", func(ctx context.Context, b Backend) (compacted, error) {
 		o, ask, err := b.Compact(ctx, focus)
 		return compacted{o, ask}, err
 	}, func(m Model, c compacted) (Model, tea.Cmd) {
@@ -48,7 +46,7 @@ func (m Model) compact(focus string) (Model, tea.Cmd) {
 		m.outbox.held, m.outbox.summing = false, true
 		m, cmd := m.pump()
 		return m, tea.Batch(opened, cmd)
-	})
+	}, nil)
 }
 
 // makeRoom goes on with a summary when the model has read nearly all it can,
@@ -81,10 +79,6 @@ func called(i Image) string {
 
 // openImages lists what sessions can be begun from.
 func (m Model) openImages() (Model, tea.Cmd) {
-	m, ok := m.idle()
-	if !ok {
-		return m, nil
-	}
 	return fetch(m, "list the images", album, func(m Model, list []palette.Item) (Model, tea.Cmd) {
 		c := palette.Config{
 			Title: "Images", Enter: "begin from it", Empty: "No image yet. /snapshot freezes what was said so far.", NoMatch: "No such image.",
@@ -122,7 +116,9 @@ func (m Model) pickedImage(list palette.Model, out tea.Msg) (Model, tea.Cmd) {
 	switch out := out.(type) {
 	case palette.Chosen:
 		id := event.ImageID(out.ID)
-		return fetch(m.close(), "begin from the image", func(ctx context.Context, b Backend) (Opened, error) { return b.Begin(ctx, id) }, Model.opened)
+		return turn(m.close(), "begin from the image", m.leaving(func(ctx context.Context, b Backend) (Opened, error) { return b.Begin(ctx, id) }), func(m Model, o Opened) (Model, tea.Cmd) {
+			return m.putBy().opened(o)
+		}, nil)
 	case palette.Acted:
 		marked, _ := list.Marked()
 		return m.askDeleteImage(event.ImageID(out.ID), strings.TrimSpace(marked.Title)), nil

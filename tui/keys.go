@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"agentx/tui/composer"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,8 +20,14 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	if m.composer.Open() && key != "ctrl+c" {
 		return m.toComposer(k)
 	}
+	if key == "esc" && m.rewound.any() && !m.outbox.busy {
+		return m.leaveEdit()
+	}
 	if a, ok := m.table.key(key, m.composer.Empty()); ok {
 		return a.do(m, "")
+	}
+	if place, ok := chatKey(key); ok {
+		return m.switchTo(place)
 	}
 	if m.composer.Empty() {
 		switch {
@@ -58,10 +63,7 @@ func (m Model) cancel() (Model, tea.Cmd) {
 	case m.outbox.busy || m.shell.running():
 		return m.stop()
 	case !m.composer.Empty():
-		m, cmd := m.addPrompt(composer.Submit{Draft: m.composer.Draft()}.Entry())
-		m.composer = m.composer.Reset()
-		m, save := m.keepDraft()
-		return m, tea.Batch(cmd, save)
+		return m.leaveEdit()
 	case m.hint.text != "":
 		return m.quit()
 	}

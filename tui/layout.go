@@ -83,6 +83,9 @@ func (m Model) foot() string {
 	if m.hint.text != "" {
 		return text.Truncate(m.prefs.theme.Warning.Render(m.hint.text), m.width)
 	}
+	if s := m.chats.summary(m.outbox.busy); s != "" && m.width > 2*len(s) {
+		return m.footer.View(m.width-len(s)-3, m.prefs.theme) + m.prefs.theme.Muted.Render(" · "+s)
+	}
 	return m.footer.View(m.width, m.prefs.theme)
 }
 
@@ -99,6 +102,9 @@ func (m Model) middle(room *int) []string {
 	lines = append(lines, m.shellLines()...)
 	lines = append(lines, m.queue()...)
 	lines = append(lines, m.asideLines()...)
+	if s := m.editing(); s != "" {
+		lines = append(lines, text.Truncate(m.prefs.theme.Muted.Render(s), m.width))
+	}
 	lines = lines[:min(len(lines), max(*room-1, 0))]
 	*room -= len(lines)
 	return lines

@@ -19,8 +19,14 @@ import (
 
 // opened shows a session: the first one, when the world is there, or another.
 func (m Model) opened(o Opened) (Model, tea.Cmd) {
-	events := o.Events
-	o.Events = nil
+	m.turn = nil
+	return m.display(o).resumeDraft(o.Draft)
+}
+
+// display shows a session in place of the one that was shown.
+func (m Model) display(o Opened) Model {
+	events, skipped := o.Events, o.skipped
+	o.Events, o.skipped = nil, nil
 	if m.open.Prompts != nil && o.Prompts == nil {
 		o.Prompts = m.open.Prompts
 	}
@@ -31,7 +37,7 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 		m.transcript = m.transcript.Heading(o.Session.Title)
 	}
 	m.footer = footer.New(o.Model.Name, o.Model.Window).Add(o.Spent.Usage, o.Spent.Cost, o.Spent.Turns, o.Spent.Unpriced)
-	for _, e := range events {
+	for _, e := range append(skipped[:len(skipped):len(skipped)], events...) {
 		m.footer = m.footer.Apply(e)
 		m = m.regard(e)
 	}
@@ -42,7 +48,7 @@ func (m Model) opened(o Opened) (Model, tea.Cmd) {
 	if o.Notice != "" {
 		m = m.say(transcript.Warning, o.Notice)
 	}
-	return m.resumeDraft(o.Draft)
+	return m
 }
 
 // resumeDraft brings back what was written, without losing what was typed while
@@ -51,6 +57,7 @@ func (m Model) resumeDraft(d Draft) (Model, tea.Cmd) {
 	m.composer = m.composer.SetHistory(m.open.Prompts)
 	if !d.Message.Empty() && m.composer.Empty() {
 		m.composer = m.composer.SetDraft(d.Message)
+		m.rewound = rewound{id: d.Edits}
 	}
 	m.aside = append(slices.Clone(d.Aside), m.aside...)
 	m = m.begin(m.open.Files)
@@ -68,22 +75,25 @@ func (m Model) idle() (Model, bool) {
 }
 
 func (m Model) newSession() (Model, tea.Cmd) {
-	m, ok := m.idle()
-	if !ok {
-		return m, nil
-	}
-	return fetch(m, "begin a session", func(ctx context.Context, b Backend) (Opened, error) { return b.New(ctx) }, func(m Model, o Opened) (Model, tea.Cmd) {
-		m, cmd := m.opened(o)
+	return turn(m, "begin a session", m.leaving(func(ctx context.Context, b Backend) (Opened, error) { return b.New(ctx) }), func(m Model, o Opened) (Model, tea.Cmd) {
+		m, cmd := m.putBy().opened(o)
 		return m.say(transcript.Info, "A new session."), cmd
-	})
+	}, nil)
+}
+
+// leaving keeps what is written here before it opens another session.
+func (m Model) leaving(open func(context.Context, Backend) (Opened, error)) func(context.Context, Backend) (Opened, error) {
+	id, d := m.open.Session.ID, m.unsent()
+	return func(ctx context.Context, b Backend) (Opened, error) {
+		if err := b.SaveDraft(ctx, id, d); err != nil {
+			return Opened{}, err
+		}
+		return open(ctx, b)
+	}
 }
 
 // openSessions lists sessions to open, those that hold query first of all.
 func (m Model) openSessions(query string) (Model, tea.Cmd) {
-	m, ok := m.idle()
-	if !ok {
-		return m, nil
-	}
 	return fetch(m, "list the sessions", listing(query), func(m Model, list []palette.Item) (Model, tea.Cmd) {
 		c := palette.Config{
 			Title: "Sessions", Search: true,
@@ -112,11 +122,23 @@ func items(list []Session, query string, now time.Time) []palette.Item {
 	}
 	for i, s := range list {
 		out[i] = palette.Item{
-			ID: string(s.ID), Title: pad(title(s), width), Detail: messages(s.Messages),
+			ID: string(s.ID), Title: pad(title(s), width), Detail: detail(s),
 			Hint: when(s.Updated, now), Preview: s.Snippets, Snippet: query != "" && len(s.Snippets) > 0,
 		}
 	}
 	return out
+}
+
+// detail is how long a session is, on how many branches, and its tags.
+func detail(s Session) string {
+	d := messages(s.Messages)
+	if s.Branches > 1 {
+		d += fmt.Sprintf(" · %d branches", s.Branches)
+	}
+	for _, t := range s.Tags {
+		d += " #" + text.Line(t)
+	}
+	return d
 }
 
 func messages(n int) string {
@@ -208,7 +230,18 @@ func (m Model) glance(id event.SessionID) (Model, tea.Cmd) {
 }
 
 func (m Model) openSession(id event.SessionID) (Model, tea.Cmd) {
-	return fetch(m, "open the session", func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }, Model.opened)
+	if i := m.chats.find(func(c chat) bool { return c.open.Session.ID == id }); i >= 0 {
+		if i >= m.chats.at {
+			i++
+		}
+		return m.switchTo(i)
+	}
+	if id == m.open.Session.ID {
+		return m.say(transcript.Info, "This session is open."), nil
+	}
+	return turn(m, "open the session", m.leaving(func(ctx context.Context, b Backend) (Opened, error) { return b.Open(ctx, id) }), func(m Model, o Opened) (Model, tea.Cmd) {
+		return m.putBy().opened(o)
+	}, nil)
 }
 
 func (m Model) askDelete(id event.SessionID, title string) Model {
@@ -265,6 +298,35 @@ func (m Model) renameTo(id event.SessionID, title string) (Model, tea.Cmd) {
 			}
 			return m.say(transcript.Info, "This session is now called “"+text.Line(title)+"”."), nil
 		})
+}
+
+// tag gives this session tags, or takes those off that have a minus before them.
+func (m Model) tag(arg string) (Model, tea.Cmd) {
+	if arg != "" {
+		return m.tagWith(strings.Fields(arg))
+	}
+	had := m.open.Session.Tags
+	ask := dialog.Prompt{Title: "Tags of the session", Body: "Words, with a space between them.", Value: strings.Join(had, " "), Empty: true}
+	return m.question(func(c dialog.Config) dialog.Model { return c.Prompt(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
+		wanted := strings.Fields(a.Text)
+		for _, t := range had {
+			if !slices.Contains(wanted, t) {
+				wanted = append(wanted, "-"+t)
+			}
+		}
+		return m.tagWith(wanted)
+	}), nil
+}
+
+func (m Model) tagWith(tags []string) (Model, tea.Cmd) {
+	id := m.open.Session.ID
+	return fetch(m, "tag the session", func(ctx context.Context, b Backend) ([]string, error) { return b.Tag(ctx, id, tags) }, func(m Model, has []string) (Model, tea.Cmd) {
+		m.open.Session.Tags = has
+		if len(has) == 0 {
+			return m.say(transcript.Info, "This session has no tags."), nil
+		}
+		return m.say(transcript.Info, "This session is tagged #"+text.Line(strings.Join(has, " #"))+". /search tag:"+text.Line(has[0])+" finds it."), nil
+	})
 }
 
 func (m Model) export(path string) (Model, tea.Cmd) {

@@ -68,6 +68,11 @@ func (o outbox) close(id int, d Message) outbox {
 	return o
 }
 
+// holds says whether a parcel waits here.
+func (o outbox) holds(id int) bool {
+	return slices.ContainsFunc(o.waiting, func(p parcel) bool { return p.id == id })
+}
+
 // take takes the parcel out again; false where it has gone.
 func (o outbox) take(id int) (outbox, Message, bool) {
 	for i, p := range o.waiting {

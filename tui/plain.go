@@ -48,6 +48,8 @@ type dictation struct {
 	busy       bool
 	failed     bool // the answer has said so
 	done       chan error
+	open       event.SessionID      // in which the user writes
+	turned     chan event.SessionID // to another one
 }
 
 // maxLine is how long a line from a terminal without an editor may be.
@@ -64,7 +66,7 @@ func runPlain(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{Code: 1}, err
 	}
-	d := &dictation{options: o, world: world, status: status.New(true, true), done: make(chan error, 1), lines: listen(o.In)}
+	d := &dictation{options: o, world: world, status: status.New(true, true), done: make(chan error, 1), turned: make(chan event.SessionID, 1), lines: listen(o.In)}
 	d.show(opened)
 	defer o.Feed.Close()
 	if o.Prompt != "" {
@@ -72,7 +74,7 @@ func runPlain(ctx context.Context, o Options) (Result, error) {
 		d.send(ctx, o.Prompt)
 	}
 	r := d.converse(ctx, sig)
-	world.Interrupt()
+	world.Interrupt("")
 	if d.busy {
 		select {
 		case <-d.done:
@@ -99,6 +101,7 @@ func listen(in io.Reader) <-chan string {
 }
 
 func (d *dictation) show(o Opened) {
+	d.open = o.Session.ID
 	width := 80
 	if w, _, err := term.GetSize(d.options.Out.Fd()); err == nil && w > 0 {
 		width = w
@@ -128,12 +131,14 @@ func (d *dictation) converse(ctx context.Context, sig <-chan os.Signal) Result {
 			}
 			d.heard(ctx, line)
 		case e := <-d.options.Feed.events:
-			d.apply(e)
+			d.apply(e.Event)
+		case id := <-d.turned:
+			d.open = id
 		case err := <-d.done:
 			d.ended(err)
 		case s := <-sig:
 			if s == os.Interrupt && d.busy {
-				d.world.Interrupt()
+				d.world.Interrupt("")
 				continue
 			}
 			return Result{Signal: s, Code: 128 + number(s)}
@@ -148,7 +153,7 @@ func (d *dictation) heard(ctx context.Context, line string) {
 	case d.busy:
 		fmt.Fprintln(d.options.Out, "An answer is running; Ctrl+C stops it.")
 	case line == "/retry":
-		d.answer(ctx, d.world.Retry)
+		d.answer(ctx, d.retry)
 	case strings.HasPrefix(line, "/"):
 		fmt.Fprintln(d.options.Out, "Here there are only /quit and /retry.")
 		d.prompt()
@@ -159,8 +164,22 @@ func (d *dictation) heard(ctx context.Context, line string) {
 	}
 }
 
+// retry asks the last message again, on a branch of its own.
+func (d *dictation) retry(ctx context.Context) error {
+	last, err := d.world.Asked(ctx, 1, "")
+	if err != nil {
+		return err
+	}
+	o, err := d.world.Branch(ctx, last.ID)
+	if err != nil {
+		return err
+	}
+	d.turned <- o.Session.ID
+	return d.world.Send(ctx, o.Session.ID, last.Content, nil)
+}
+
 func (d *dictation) send(ctx context.Context, line string) {
-	d.answer(ctx, func(ctx context.Context) error { return d.world.Send(ctx, event.Say(line), nil) })
+	d.answer(ctx, func(ctx context.Context) error { return d.world.Send(ctx, d.open, event.Say(line), nil) })
 }
 
 func (d *dictation) answer(ctx context.Context, f func(context.Context) error) {
@@ -186,7 +205,7 @@ func (d *dictation) apply(e event.Event) {
 
 func (d *dictation) ended(err error) {
 	for _, e := range d.options.Feed.drain(nil) {
-		d.apply(e)
+		d.apply(e.Event)
 	}
 	d.busy, d.status = false, d.status.End()
 	if err != nil && !d.failed && !errors.Is(err, context.Canceled) {

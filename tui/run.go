@@ -241,7 +241,7 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 	c.leaving = true
 	c.mu.Unlock()
 	if world != nil {
-		world.Interrupt()
+		world.Interrupt("")
 	}
 	end, ok := c.last()
 	if ok {
@@ -265,7 +265,9 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 		if ok {
 			ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 			defer cancel()
-			_ = world.SaveDraft(ctx, end.model.unsent())
+			for id, d := range end.model.drafts() {
+				_ = world.SaveDraft(ctx, id, d)
+			}
 		}
 		c.answers.Wait()
 	}()

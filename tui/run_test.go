@@ -42,7 +42,7 @@ type fragile struct {
 
 func (f fragile) Export(context.Context, string) (string, error) { panic("the export broke") }
 
-func (f fragile) SaveDraft(_ context.Context, d Draft) error {
+func (f fragile) SaveDraft(_ context.Context, _ event.SessionID, d Draft) error {
 	return os.WriteFile(filepath.Join(f.dir, "draft"), []byte(d.Message.Text), 0o600)
 }
 
@@ -68,7 +68,7 @@ func child(dir string) int {
 			return fragile{d, dir}, Opened{Model: small, Saved: true}, nil
 		},
 	})
-	for _, e := range d.events {
+	for _, e := range d.events() {
 		if m, ok := e.Data.(event.AssistantMessage); ok && m.Incomplete {
 			kept = len(m.Content.Text())
 		}

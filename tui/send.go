@@ -24,6 +24,10 @@ func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
 	case s.Bang:
 		return m.askToRun(strings.TrimSpace(s.Text[1:])), keep
 	}
+	if m.rewound.any() && !m.outbox.busy && !m.chats.turning && len(s.Mentions) == 0 {
+		m, cmd := m.sendRewound(s.Trim())
+		return m, tea.Batch(keep, cmd)
+	}
 	m, look := m.post(s.Trim(), s.Mentions)
 	m.outbox.held = false
 	m, cmd := m.pump()
@@ -40,36 +44,38 @@ func (m Model) addPrompt(text string) (Model, tea.Cmd) {
 }
 
 // answered is the end of an answer.
-type answered struct{ err error }
+type answered struct {
+	chat int // in which
+	err  error
+}
 
 // pump sends the first message that waits, if nothing is in its way.
 func (m Model) pump() (Model, tea.Cmd) {
-	if m.backend == nil || !m.outbox.ready() {
+	if m.backend == nil || m.chats.turning || !m.outbox.ready() {
 		return m, nil
 	}
 	var d Message
 	m.outbox, d = m.outbox.pop()
-	var c event.Content
-	for _, part := range content(d) {
-		c = append(c, event.Text{Text: part})
-	}
-	return m.run(func(ctx context.Context) error { return m.backend.Send(ctx, c, paths(d)) })
+	return m.run(m.sending(d, nil))
 }
 
 // run begins an answer.
 func (m Model) run(answer func(context.Context) error) (Model, tea.Cmd) {
 	m.outbox.busy, m.outbox.failed = true, false
 	m.composer = m.composer.SetBusy(true)
-	ctx, release := m.ctx, m.term.hold()
+	ctx, release, key := m.ctx, m.term.hold(), m.chats.key
 	return m, func() tea.Msg {
 		defer release()
-		return answered{answer(ctx)}
+		return answered{key, answer(ctx)}
 	}
 }
 
 // answered notes the end of an answer. A batch with its last events may be on
 // its way: what the end means is decided behind it.
 func (m Model) answered(a answered) (Model, tea.Cmd) {
+	if a.chat != m.chats.key {
+		return m.answeredElsewhere(a)
+	}
 	m.outbox.over = &a
 	m.feed.nudge()
 	return m, nil
@@ -77,7 +83,8 @@ func (m Model) answered(a answered) (Model, tea.Cmd) {
 
 // finish ends an answer whose events have all been seen.
 func (m Model) finish() (Model, tea.Cmd) {
-	m = m.apply(m.feed.drain(nil))
+	m, mine := m.route(m.feed.drain(nil))
+	m = m.apply(mine)
 	a := *m.outbox.over
 	m.outbox.over = nil
 	lost := m.outbox.flying
@@ -103,11 +110,24 @@ func (m Model) finish() (Model, tea.Cmd) {
 	return m, cmd
 }
 
+// sending sends a message to the session on the screen, with further parts.
+func (m Model) sending(d Message, parts event.Content) func(context.Context) error {
+	id, b := m.open.Session.ID, m.backend
+	var c event.Content
+	for _, part := range content(d) {
+		c = append(c, event.Text{Text: part})
+	}
+	c = append(c, parts...)
+	return func(ctx context.Context) error { return b.Send(ctx, id, c, paths(d)) }
+}
+
 // giveBack puts a message where it can be sent again.
 func (m Model) giveBack(d Message) Model {
-	m.composer = m.composer.SetDraft(d.Then(m.composer.Draft()))
+	m.composer = restored(m.composer, d)
 	return m
 }
+
+func restored(c composer.Model, d Message) composer.Model { return c.SetDraft(d.Then(c.Draft())) }
 
 // stop ends the command that is running, or the answer that is arriving; what
 // came of it is kept.
@@ -120,8 +140,8 @@ func (m Model) stop() (Model, tea.Cmd) {
 	}
 	m.outbox.stopped = true
 	m.status = m.status.Stopping()
-	b := m.backend
-	return m, func() tea.Msg { b.Interrupt(); return nil }
+	b, id := m.backend, m.open.Session.ID
+	return m, func() tea.Msg { b.Interrupt(id); return nil }
 }
 
 // result is what a question to the backend has led to.

@@ -62,7 +62,7 @@ func does(t *rapid.T, m Model, at time.Time) (Model, time.Time) {
 	default:
 		e = event.TextDelta{Text: words.Draw(t, "delta")}
 	}
-	m, _ = m.update(outputs{[]event.Event{{At: at, Data: e}}, at})
+	m, _ = m.update(outputs{heardOf([]event.Event{{At: at, Data: e}}), at})
 	return m, at
 }
 
@@ -122,7 +122,7 @@ func TestTypewriter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m, at := still(t, &desk{}), time.Unix(100, 0)
 		m, _ = m.update(tea.WindowSizeMsg{Width: 100, Height: 50})
-		m, _ = m.update(outputs{[]event.Event{{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("q")}}, {At: at, Data: event.MessageStart{MessageID: "a"}}}, at})
+		m, _ = m.update(outputs{heardOf([]event.Event{{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("q")}}, {At: at, Data: event.MessageStart{MessageID: "a"}}}), at})
 		var said strings.Builder
 		due := map[time.Time]int{}
 		for range rapid.IntRange(1, 60).Draw(rt, "frames") {
@@ -133,7 +133,7 @@ func TestTypewriter(t *testing.T) {
 				said.WriteString(piece)
 				batch = append(batch, event.Event{At: at, Data: event.TextDelta{Text: piece}})
 			}
-			m, _ = m.update(outputs{batch, at})
+			m, _ = m.update(outputs{heardOf(batch), at})
 			due[at] = len(strings.ReplaceAll(said.String(), " ", ""))
 			shown := visible(m)
 			for moment, letters := range due {
@@ -168,14 +168,14 @@ func long(b *testing.B, streaming bool) Model {
 	m, _ = m.update(tea.WindowSizeMsg{Width: 120, Height: 40})
 	at := time.Unix(0, 0)
 	for range 5000 {
-		m, _ = m.update(outputs{[]event.Event{
+		m, _ = m.update(outputs{heardOf([]event.Event{
 			{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("a question")}},
 			{At: at, Data: event.AssistantMessage{ID: "a", Content: event.Parts{event.Text{Text: "An answer."}}, StopReason: event.EndTurn}},
-		}, at})
+		}), at})
 		m, _ = m.frame()
 	}
 	if streaming {
-		m, _ = m.update(outputs{[]event.Event{{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("more")}}, {At: at, Data: event.MessageStart{MessageID: "b"}}}, at})
+		m, _ = m.update(outputs{heardOf([]event.Event{{At: at, Data: event.UserMessage{ID: "u", Content: event.Say("more")}}, {At: at, Data: event.MessageStart{MessageID: "b"}}}), at})
 	}
 	return m
 }
@@ -207,7 +207,7 @@ func BenchmarkStreaming(b *testing.B) {
 		for i := range batch {
 			batch[i] = event.Event{At: at, Data: event.TextDelta{Text: words[(n*6+i)%len(words)]}}
 		}
-		m, _ = m.update(outputs{batch, at})
+		m, _ = m.update(outputs{heardOf(batch), at})
 		m, _ = m.frame()
 	}
 }
@@ -218,4 +218,13 @@ func BenchmarkView(b *testing.B) {
 	for b.Loop() {
 		_ = m.View()
 	}
+}
+
+// heardOf are events of the only agent there is.
+func heardOf(events []event.Event) []spoken {
+	all := make([]spoken, len(events))
+	for i, e := range events {
+		all[i].Event = e
+	}
+	return all
 }

@@ -32,10 +32,13 @@ type Model struct {
 	width, height int
 	now           time.Time // of the last frame
 
+	chats      chats
 	open       Opened // without its events
 	subject    string // what was said first in it
 	unseen     bool   // the user looks elsewhere
 	announced  announced
+	turn       *heard // of the turn that was begun last
+	rewound    rewound
 	transcript transcript.Model
 	status     status.Model
 	footer     footer.Model
@@ -105,7 +108,8 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 // show gives every event to every child that shows events, and asks for more.
 func (m Model) show(out outputs) (Model, tea.Cmd) {
 	m.now = out.at
-	m = m.apply(out.events)
+	m, mine := m.route(out.events)
+	m = m.apply(mine)
 	var cmd tea.Cmd
 	if m.outbox.over != nil {
 		m, cmd = m.finish()
@@ -115,6 +119,7 @@ func (m Model) show(out outputs) (Model, tea.Cmd) {
 }
 
 func (m Model) apply(events []event.Event) Model {
+	m.turn = m.turn.add(events)
 	for _, e := range events {
 		m.transcript = m.transcript.Apply(e)
 		m.status = m.status.Apply(e)
@@ -142,6 +147,8 @@ func (m Model) pace() (hold, limit time.Duration) {
 		return frame, time.Second
 	case m.status.Active():
 		return frame, beat
+	case m.chats.answering() > 0:
+		return frame, forever
 	}
 	return 0, forever
 }

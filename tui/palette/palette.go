@@ -135,6 +135,14 @@ func (m Model) SetFilter(s string) Model {
 	return m.narrow()
 }
 
+// Select puts the mark on an item, if it is there.
+func (m Model) Select(id string) Model {
+	if i := slices.IndexFunc(m.found, func(f found) bool { return f.item.ID == id }); i >= 0 {
+		m.at = i
+	}
+	return m.scroll()
+}
+
 // Filter is what was typed.
 func (m Model) Filter() string { return m.filter }
 
