@@ -24,6 +24,7 @@ type Config struct {
 	Title                       bool   // the window is called after the session
 	Progress                    bool   // the terminal shows that an answer is on its way
 	PromptMarks                 bool   // the terminal is told where prompts begin
+	ViKeys                      bool   // the composer has the keys of vi
 	Keyring                     bool   // whether the keyring of the system may be used for API keys
 	Budget                      Budget
 

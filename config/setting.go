@@ -47,6 +47,7 @@ func settings() []setting {
 		{"progress", true, yesNo(func(c *Config) *bool { return &c.Progress })},
 		{"prompt_marks", true, yesNo(func(c *Config) *bool { return &c.PromptMarks })},
 		{"screen_reader", true, yesNo(func(c *Config) *bool { return &c.ScreenReader })},
+		{"vi_keys", false, yesNo(func(c *Config) *bool { return &c.ViKeys })},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
 		{"max_budget_usd", false, dollars(func(c *Config) **float64 { return &c.Budget.Run })},
 		{"budget.session", false, dollars(func(c *Config) **float64 { return &c.Budget.Session })},

@@ -49,6 +49,7 @@ func actions() []action {
 		{name: "attach", help: "send a file along; so does @file", slash: "attach", args: "[file]", do: Model.attach},
 		{name: "stash", help: "put the draft aside; bring it back", slash: "stash", keys: []string{"ctrl+s"}, do: Model.stash},
 		{name: "shell", help: "run a command here, after a yes; so does !command", slash: "shell", args: "[command]", do: Model.toRun},
+		{name: "vi", help: "write with the keys of vi, or without them", slash: "vi", do: plain(Model.toggleVi)},
 		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
 		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
 

@@ -68,7 +68,7 @@ func (m Model) mentioned(w composer.Mentioned) (Model, tea.Cmd) {
 				return m, nil
 			case err != nil:
 				m.composer = m.composer.Forget(w.Name)
-				return m.say(transcript.Failure, sentence(err, ""), "It stays text; nothing goes with the message for it."), nil
+				return m.say(transcript.Failure, asIs(err), "It stays text; nothing goes with the message for it."), nil
 			}
 			word := w.Word
 			if name != w.Name {
@@ -95,12 +95,15 @@ func lookUp(ctx context.Context, b Backend, name string) (File, string, error) {
 // attachTo puts a file's chip in the place of a word, or at the caret.
 func (m Model) attachTo(word, says string, f File) (Model, tea.Cmd) {
 	if err := tooMuch(m.composer.Draft().Files(), f); err != nil {
-		return m.say(transcript.Failure, sentence(err, ""), "It stays text; nothing goes with the message for it."), nil
+		return m.say(transcript.Failure, asIs(err), "It stays text; nothing goes with the message for it."), nil
 	}
 	m.composer = m.composer.Attach(word, says, m.chip(f))
 	m, save := m.keepDraft()
 	return m.fit(), save
 }
+
+// asIs is an error in one sentence that may begin with the name of a file.
+func asIs(err error) string { return strings.TrimRight(err.Error(), ".") + "." }
 
 // tooMuch says why a file cannot go with those that are there.
 func tooMuch(there []composer.Chip, f File) error {
@@ -204,7 +207,7 @@ func (m Model) post(d Message, mentions []string) (Model, tea.Cmd) {
 				if m.outbox, d, there = m.outbox.take(id); there {
 					m = m.giveBack(d)
 				}
-				m = m.say(transcript.Failure, sentence(err, ""), "Nothing was sent; your text is back in the composer, and would now go without the file.")
+				m = m.say(transcript.Failure, asIs(err), "Nothing was sent; your text is back in the composer, and would now go without the file.")
 				return m.keepDraft()
 			}
 			for _, name := range none {

@@ -17,7 +17,7 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	if m.overlays.open() {
 		return m.toOverlay(k)
 	}
-	if m.composer.Open() && key != "ctrl+c" {
+	if m.composer.Takes(key) && key != "ctrl+c" {
 		return m.toComposer(k)
 	}
 	if key == "esc" && m.rewound.any() && !m.outbox.busy {

@@ -40,6 +40,7 @@ type Options struct {
 	Keys         map[string][]string   // actions and the keys they should have; "none" for none
 	Profile      *colorprofile.Profile // colours; nil finds out from Env
 
+	Vi      bool     // the keys of vi in the composer
 	Editor  []string // command that edits the file whose name is added to it; empty is VISUAL, EDITOR or vi
 	Private string   // directory that only the user can read, for the editor's file
 }

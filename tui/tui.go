@@ -64,7 +64,7 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 		Styles: p.composer(), Prompt: p.prompt(),
 		Placeholder: "Ask anything. ? shows the keys, / the commands",
 		Busy:        "Write the next message; it waits for this answer",
-	}).SetCommands(table.commands())
+	}).SetCommands(table.commands()).SetVi(o.Vi)
 	m.outbox = m.outbox.push(Message{Text: o.Prompt})
 	for _, c := range conflicts {
 		m.transcript = m.transcript.Notice(transcript.Warning, c)

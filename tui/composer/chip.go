@@ -344,6 +344,9 @@ func (m Model) Attach(word, text string, c Chip) Model {
 	m.chips, mark = m.chips.fold(clean(text), c)
 	m.buf = b.replace(i, len(word), mark, m.buf.above.len())
 	if word == "" {
+		if b.at > 0 && !b.cellBack().space() {
+			b = b.insert(" ", false)
+		}
 		m.buf = b.insert(mark+" ", false)
 	}
 	return m.settle()

@@ -98,6 +98,7 @@ type Model struct {
 	offer      offer
 	mentioned  []string // chosen from the list since the last message
 	burst      burst
+	vi         vi
 
 	frame frame
 }
@@ -199,6 +200,7 @@ func (m Model) Reset() Model {
 	m.buf, m.undo, m.redo = buffer{}, nil, nil
 	m.chips = m.chips.only(m.ring)
 	m.search, m.walk.at, m.last, m.mentioned = search{}, 0, none, nil
+	m.vi = vi{on: m.vi.on, sought: m.vi.sought, letter: m.vi.letter}
 	return m.settle()
 }
 
@@ -227,5 +229,6 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 func (m Model) settle() Model {
 	m.changed++
 	m.goal = -1
+	m.buf = m.vi.clamp(m.buf)
 	return m.suggest().lay()
 }

@@ -24,6 +24,12 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 	if m.search.on {
 		return m.seek(k)
 	}
+	if m.vi.on && !fast && !(m.offer.open() && !m.vi.normal) {
+		next, out, done := m.modal(k)
+		if m = next; done {
+			return m, out
+		}
+	}
 	if text, ok := typed(k); ok {
 		return m.write(text, !fast), nil
 	}
@@ -119,7 +125,7 @@ func (m Model) do(key string) (Model, tea.Msg) {
 
 // move takes the caret elsewhere.
 func (m Model) move(to func(buffer) buffer) Model {
-	m.buf, m.last, m.goal = to(m.buf), other, -1
+	m.buf, m.last, m.goal = m.vi.clamp(to(m.buf)), other, -1
 	return m.suggest().lay()
 }
 
@@ -140,7 +146,7 @@ func (m Model) write(s string, typed bool) Model {
 		return m
 	}
 	a := typing
-	if m.last == typing && strings.TrimSpace(s) != "" && m.buf.at > 0 && m.buf.cellBack().space() {
+	if m.last == typing && !m.vi.on && strings.TrimSpace(s) != "" && m.buf.at > 0 && m.buf.cellBack().space() {
 		m.last = other
 	}
 	m = m.save(a)

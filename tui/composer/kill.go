@@ -6,6 +6,7 @@ import "slices"
 type kill struct {
 	text  string
 	typed bool // all of it was typed at the text's beginning
+	lines bool // it is whole lines, cut out by vi
 }
 
 const maxRing = 30
@@ -44,9 +45,9 @@ func (m Model) kill(to func(buffer) buffer) Model {
 
 func join(old, k kill, backward bool) kill {
 	if backward {
-		return kill{k.text + old.text, old.typed && k.typed}
+		return kill{text: k.text + old.text, typed: old.typed && k.typed}
 	}
-	return kill{old.text + k.text, old.typed && k.typed}
+	return kill{text: old.text + k.text, typed: old.typed && k.typed}
 }
 
 // yank puts the latest kill in.

@@ -239,6 +239,7 @@ func play(t *testing.T, story string) string {
 			s.model = s.model.SetText(unquoted)
 		case "found":
 			part, names, _ := strings.Cut(arg, ": ")
+			part = strings.TrimSuffix(part, ":")
 			var found []composer.Command
 			for name := range strings.SplitSeq(names, ",") {
 				found = append(found, composer.Command{Name: name, Help: "file"})
@@ -246,7 +247,13 @@ func play(t *testing.T, story string) string {
 			s.model = s.model.SetMentions(part, found)
 		case "attach": // word, path
 			word, path, _ := strings.Cut(arg, " ")
-			s.model = s.model.Attach(strings.Trim(word, "-"), "@"+path, composer.Chip{Kind: composer.Attached, Path: path, Label: "[" + path + " · text · 2 kB]", Size: 2000})
+			if word == "-" {
+				word = ""
+			}
+			s.model = s.model.Attach(word, "@"+path, composer.Chip{Kind: composer.Attached, Path: path, Label: "[" + path + " · text · 2 kB]", Size: 2000})
+		case "vi":
+			s.model = s.model.SetVi(true)
+			continue
 		case "forget":
 			s.model = s.model.Forget(arg)
 		case "reopen": // after a crash

@@ -216,6 +216,8 @@ func (m Model) mark(i int) string {
 		return ""
 	}
 	switch {
+	case i == 0 && m.vi.normal:
+		return m.config.Styles.Prompt.Render("N" + strings.Repeat(" ", n-1))
 	case i == 0 && m.frame.first:
 		return m.config.Styles.Prompt.Render(m.config.Prompt)
 	case i == 0:
