@@ -43,7 +43,9 @@ func (m Model) showKeys() (Model, tea.Cmd) {
 		{Left: "Alt+Enter, Ctrl+J", Right: "new line, where Shift+Enter sends"},
 		{Left: "Up, Down", Right: "history; take a queued message back"},
 		{Left: "Ctrl+R", Right: "search the history"},
-		{Left: "Ctrl+A E U K W Y _", Right: "as in a shell"},
+		{Left: "Ctrl+A E U K W Y _", Right: "as in a shell; Alt+Y the kill before, Alt+_ redo"},
+		{Left: "@", Right: "a file: Tab chooses; it goes along"},
+		{Left: "!", Right: "a command: it runs after a yes, its output goes along"},
 		{Left: "Actions"},
 	}
 	for _, a := range m.table.actions {

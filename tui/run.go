@@ -246,7 +246,7 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 	}
 	end, ok := c.last()
 	if ok {
-		m := end.model
+		m := end.model.halt()
 		m.prefs.waiting = false
 		m.transcript = m.transcript.End()
 		_, f := m.frame()

@@ -22,7 +22,7 @@ func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
 		m, cmd := m.command(s.Text)
 		return m, tea.Batch(keep, cmd)
 	case s.Bang:
-		return m.askToRun(strings.TrimSpace(s.Text[1:])), keep
+		return m.askToRun(s.Edited(s.Text[1:])), keep
 	}
 	if m.rewound.any() && !m.outbox.busy && !m.chats.turning && len(s.Mentions) == 0 {
 		m, cmd := m.sendRewound(s.Trim())

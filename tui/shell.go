@@ -29,13 +29,20 @@ func (m Model) toRun(command string) (Model, tea.Cmd) {
 		m.composer = m.composer.SetTyped("!" + m.composer.Text())
 		return m, nil
 	}
-	return m.askToRun(command), nil
+	return m.askToRun(Message{Text: command}), nil
 }
 
 // askToRun shows what would run, and where. Nothing runs without a yes; until
-// there is one the command stands in the composer.
-func (m Model) askToRun(command string) Model {
+// there is one the command stands in the composer. What earlier commands have
+// printed stays there.
+func (m Model) askToRun(d Message) Model {
+	command, _ := d.Without(composer.Output)
+	command = strings.TrimSpace(command)
+	earlier := d.Only(composer.Output)
 	m.composer = m.composer.SetTyped("!" + command)
+	if !earlier.Empty() {
+		m.composer = m.composer.Append(earlier)
+	}
 	switch {
 	case m.backend == nil:
 		return m.say(transcript.Info, "Still starting; try again in a moment.")
@@ -52,6 +59,9 @@ func (m Model) askToRun(command string) Model {
 			return m, nil
 		}
 		m.composer = m.composer.Reset()
+		if !earlier.Empty() {
+			m.composer = m.composer.Append(earlier)
+		}
 		return m.runCommand(command)
 	})
 }
@@ -78,14 +88,14 @@ func (m Model) halt() Model {
 	return m
 }
 
-// ran shows what a command has printed, and puts it before the next message.
+// ran shows what a command has printed, and puts it under the next message.
 func (m Model) ran(command string, r Ran, err error) (Model, tea.Cmd) {
 	m.shell = shell{}
 	if err != nil {
 		return m.say(transcript.Failure, sentence(err, ""), "Nothing was run."), nil
 	}
 	m = m.say(transcript.Info, append([]string{"! " + command}, append(excerpt(r.Output), r.how()+" after "+took(r.Took))...)...)
-	m.composer = m.composer.Prepend(m.output(command, r))
+	m.composer = m.composer.Append(m.output(command, r))
 	m, save := m.keepDraft()
 	return m.fit(), save
 }
@@ -139,7 +149,7 @@ func (m Model) output(command string, r Ran) Message {
 		lines = "1 line"
 	}
 	label := "[! " + text.Truncate(text.Line(command), maxName) + dot + r.how() + dot + lines + "]"
-	return Message{Text: said + "\n", Chips: []composer.Chip{{Len: len(said), Kind: composer.Output, Label: label}}}
+	return Message{Text: said, Chips: []composer.Chip{{Len: len(said), Kind: composer.Output, Label: label}}}
 }
 
 // shellLines says what is running.

@@ -106,6 +106,19 @@ func (d Draft) Without(k Kind) (rest string, gone []string) {
 	return b.String() + d.Text[at:], gone
 }
 
+// Only are the chips of a kind, each on a line of its own.
+func (d Draft) Only(k Kind) Draft {
+	var out Draft
+	for _, c := range d.Chips {
+		if c.Kind == k {
+			one := c
+			one.At = 0
+			out = out.Then(Draft{Text: d.Text[c.At : c.At+c.Len], Chips: []Chip{one}})
+		}
+	}
+	return out
+}
+
 // Folded is the text with labels in the place of what chips stand for.
 func (d Draft) Folded() string {
 	var b strings.Builder
@@ -349,6 +362,20 @@ func (m Model) Attach(word, text string, c Chip) Model {
 		}
 		m.buf = b.insert(mark+" ", false)
 	}
+	return m.settle()
+}
+
+// Append puts a draft under the text; the caret stays where it is.
+func (m Model) Append(d Draft) Model {
+	m = m.save(other)
+	m, s := m.marked(d)
+	up, at := m.buf.above.len(), m.buf.at
+	b := m.buf.bottom().insert("\n"+s, false)
+	for b.above.len() > up {
+		b = b.up()
+	}
+	b.at = at
+	m.buf = b.snap()
 	return m.settle()
 }
 

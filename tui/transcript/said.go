@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,7 +19,7 @@ const maxPrompt = 50
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
 	m.message, m.any, m.came = message{}, true, false
-	rows := text.Wrap(expand(text.Clean(d.Content.Text())), m.inner())
+	rows := text.Wrap(expand(text.Clean(spoken(d.Content))), m.inner())
 	if over := len(rows) - maxPrompt; over > 0 {
 		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
 	}
@@ -40,8 +41,39 @@ func (m Model) user(d event.UserMessage) Model {
 	return m
 }
 
+// spoken is what the user wrote: the texts that are no files and no output.
+func spoken(c event.Content) string {
+	var said event.Content
+	for _, part := range c {
+		if attached(part) == "" {
+			said = append(said, part)
+		}
+	}
+	return said.Text()
+}
+
+// enclosed is what a text is called that stands for a file, or for what a
+// command has printed; empty for one that was said.
+func enclosed(s string) string {
+	for kind, mark := range map[string]string{"file: ": "<file name=", "output: ": "<shell command="} {
+		rest, ok := strings.CutPrefix(s, mark)
+		if !ok || !strings.HasSuffix(s, "</"+mark[1:strings.IndexByte(mark, ' ')]+">") {
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			continue
+		}
+		name, _ := strconv.Unquote(quoted) // it is a quoted one
+		return kind + text.Line(first(name))
+	}
+	return ""
+}
+
 func attached(p event.Part) string {
 	switch p := p.(type) {
+	case event.Text:
+		return enclosed(p.Text)
 	case event.Image:
 		return "image: " + text.Line(first(p.Name, p.URL, p.MediaType))
 	case event.File:
