@@ -43,9 +43,9 @@ func (m Model) showKeys() (Model, tea.Cmd) {
 		{Left: "Alt+Enter, Ctrl+J", Right: "new line, where Shift+Enter sends"},
 		{Left: "Up, Down", Right: "history; take a queued message back"},
 		{Left: "Ctrl+R", Right: "search the history"},
-		{Left: "Ctrl+A E U K W Y _", Right: "as in a shell; Alt+Y the kill before, Alt+_ redo"},
+		{Left: "Ctrl+A E U K W Y _", Right: "as in a shell; Alt+_ redoes"},
 		{Left: "@", Right: "a file: Tab chooses; it goes along"},
-		{Left: "!", Right: "a command: it runs after a yes, its output goes along"},
+		{Left: "!", Right: "a command: runs after a yes"},
 		{Left: "Actions"},
 	}
 	for _, a := range m.table.actions {
