@@ -115,8 +115,12 @@ func (d *decoder) count(s *wire.Scanner, u *usage) {
 			u.Answer = d.number(s, 3)
 		case "thoughtsTokenCount":
 			u.Thought = d.number(s, 4)
-		case "totalTokenCount", "promptTokensDetails", "cacheTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails", "trafficType", "serviceTier":
+		case "totalTokenCount", "promptTokensDetails", "cacheTokensDetails", "toolUsePromptTokensDetails", "candidatesTokensDetails":
 			s.Skip()
+		case "trafficType":
+			u.Traffic = s.String()
+		case "serviceTier":
+			u.Tier = s.String()
 		default:
 			s.Fail()
 		}

@@ -1,6 +1,9 @@
 package gemini
 
 import (
+	"cmp"
+	"strings"
+
 	"agentx/engine/driver/wire"
 	"agentx/engine/event"
 )
@@ -13,12 +16,15 @@ type usage struct {
 	Tools   *int64 `json:"toolUsePromptTokenCount"` // read by the server's own tools
 	Answer  *int64 `json:"candidatesTokenCount"`    // without thoughts
 	Thought *int64 `json:"thoughtsTokenCount"`
+	Traffic string `json:"trafficType"` // Vertex AI's word for the tier of service
+	Tier    string `json:"serviceTier"`
 }
 
 // counts are the totals that were told last.
 type counts struct {
 	prompt, cached, tools, answer, thought int64
-	lost                                   bool // a total made no sense: nobody knows what it took
+	lost                                   bool   // a total made no sense: nobody knows what it took
+	tier                                   string // of service
 }
 
 func (c *counts) tally(u *usage) {
@@ -30,6 +36,7 @@ func (c *counts) tally(u *usage) {
 	c.take(&c.tools, u.Tools)
 	c.take(&c.answer, u.Answer)
 	c.take(&c.thought, u.Thought)
+	c.tier = strings.ToLower(cmp.Or(u.Tier, strings.TrimPrefix(u.Traffic, "ON_DEMAND_"), c.tier))
 }
 
 func (c *counts) take(total, n *int64) {
@@ -47,8 +54,8 @@ func (c counts) event() event.Usage {
 	if c.lost {
 		return event.Usage{}
 	}
-	return event.Usage{
+	return wire.Served(event.Usage{
 		InputTokens: max(0, c.prompt-c.cached) + c.tools, OutputTokens: c.answer + c.thought,
 		CacheReadTokens: c.cached, ReasoningTokens: c.thought,
-	}
+	}, c.tier)
 }

@@ -433,6 +433,38 @@ func converse(d engine.Driver, history []event.Message) talk {
 	return o
 }
 
+// TestTiers tells what was served otherwise than usual, which has no price that
+// anybody has listed. The usual service has many names, and one of them is none.
+func TestTiers(t *testing.T) {
+	places := map[string][2]string{ // by dialect, where a tier is told: a word and what stands there instead
+		"anthropic": {`"usage":{"input_tokens":7`, `"usage":{"service_tier":%s,"input_tokens":7`},
+		"chat":      {`{"id":"c1","choices":[],`, `{"id":"c1","service_tier":%s,"choices":[],`},
+		"responses": {`"status":"completed",`, `"status":"completed","service_tier":%s,`},
+		"gemini":    {`"totalTokenCount":49`, `"totalTokenCount":49,"trafficType":%s`},
+	}
+	eachDialect(t, func(t *testing.T, d dialect) {
+		place, told := places[d.name]
+		if !told {
+			return // a server of one's own has no tiers
+		}
+		for word, want := range map[string]string{
+			`"batch"`: "batch", `"flex"`: "flex", `"priority"`: "priority", `"ON_DEMAND_FLEX"`: map[bool]string{true: "flex", false: "ON_DEMAND_FLEX"}[d.name == "gemini"],
+			`"standard"`: "", `"default"`: "", `"auto"`: "", `"on_demand"`: "", `""`: "", "null": "", "7": "",
+			`"a\u001b[31m` + strings.Repeat("x", 99) + `"`: "a␛[31m" + strings.Repeat("x", 34),
+		} {
+			body := strings.ReplaceAll(d.whole(), place[0], fmt.Sprintf(place[1], word))
+			o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{body}}), engine.Request{})
+			if o.err != nil || o.usage.Tier != want || o.usage.InputTokens != 7 || o.usage.OutputTokens != 42 {
+				t.Errorf("%s: %+v, error %v; want tier %q", word, o.usage, o.err, want)
+			}
+			cost, known := (engine.Price{Input: 1, Output: 1}).Cost(o.usage)
+			if known != (want == "") || known && cost != 49 {
+				t.Errorf("%s: costs %v, known: %v", word, cost, known)
+			}
+		}
+	})
+}
+
 // rows are the faults of a stream (1–33), and of the network and of another try
 // (34–52), each with what shows that it is borne: a word of a file, from here.
 var rows = map[int][]string{

@@ -5,7 +5,7 @@ import "agentx/engine/event"
 // usual are the words of providers for the service that has the listed price.
 func usual(tier string) bool {
 	switch tier {
-	case "", "auto", "default", "standard", "standard_only", "on_demand":
+	case "", "auto", "default", "standard", "standard_only", "on_demand", "unspecified", "traffic_type_unspecified":
 		return true
 	}
 	return false
