@@ -185,6 +185,9 @@ func (d *decoder) rest(out []event.Stream) []event.Stream {
 	return out
 }
 
+// Concluded reports whether the server has said why the message stopped.
+func (d *decoder) Concluded() bool { return d.finish != "" }
+
 // End ends the message, if the server has said why.
 func (d *decoder) End(out []event.Stream) []event.Stream {
 	if d.finish == "" {

@@ -129,6 +129,9 @@ func (d *decoder) done(out []event.Stream) []event.Stream {
 	return d.stop(out)
 }
 
+// Concluded reports whether the server has said why the message stopped.
+func (d *decoder) Concluded() bool { return d.finish != "" }
+
 // End accepts a stream without its last line where the server had said why the
 // message stopped.
 func (d *decoder) End(out []event.Stream) []event.Stream {

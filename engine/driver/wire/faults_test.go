@@ -508,20 +508,17 @@ func (w watched) Receive(ctx context.Context, req engine.Request) iter.Seq2[even
 
 // TestConnectionServesAgain reads an answer to its very end where that comes
 // soon behind the stop: only then a connection serves again. An end that does
-// not come is not waited for.
+// not come is not waited for, or a moment where more could follow.
 func TestConnectionServesAgain(t *testing.T) {
 	eachDialect(t, func(t *testing.T, d dialect) {
 		for after, whole := range map[time.Duration]bool{0: true, 10 * time.Millisecond: true, time.Hour: false} {
-			if d.late && !whole {
-				continue
-			}
 			synctest.Test(t, func(t *testing.T) {
 				body := &late{Reader: strings.NewReader(d.whole()), after: after, closed: make(chan struct{})}
 				began := time.Now()
 				if o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: body}), engine.Request{}); o.err != nil {
 					t.Fatal(o.err)
 				}
-				if took := time.Since(began); body.whole != whole || took > time.Second {
+				if took := time.Since(began); body.whole != whole || took > time.Second && !d.late || took > 4*time.Second {
 					t.Errorf("an end after %v was read: %v, and took %v", after, body.whole, took)
 				}
 			})

@@ -540,3 +540,38 @@ func TestEveryRow(t *testing.T) {
 		})
 	}
 }
+
+// TestAStreamLeftOpen ends an answer at its last word where the server goes on
+// holding the connection, whether or not it gives signs of life: with what it
+// counted, and with what came a little later.
+func TestAStreamLeftOpen(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		last := strings.SplitAfter(d.stop, "\n\n")
+		if d.name == "chat" {
+			last = last[:2] // without [DONE]
+		}
+		if d.lines {
+			last = []string{d.stop}
+		}
+		alive := ": keep-alive\n\n"
+		if d.lines {
+			alive = "\n"
+		}
+		for name, behind := range map[string][]step{"silent": nil, "alive": repeat(1000, time.Second, alive)} {
+			synctest.Test(t, func(t *testing.T) {
+				steps := []step{{0, d.start + d.pieces(20)}}
+				for _, s := range last {
+					steps = append(steps, step{2 * time.Second, s})
+				}
+				began := time.Now()
+				o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: scripted{steps: append(steps, behind...)}}), engine.Request{})
+				if took := time.Since(began) - 2*time.Second*time.Duration(len(last)); took > 4*time.Second {
+					t.Errorf("%s: waited %v for nothing", name, took)
+				}
+				if o.err != nil || o.text != said(20) || o.stop != event.EndTurn || o.usage.OutputTokens != 42 || o.usage.InputTokens != 7 {
+					t.Errorf("%s: stop %q, usage %+v, error %v", name, o.stop, o.usage, o.err)
+				}
+			})
+		}
+	})
+}

@@ -29,6 +29,14 @@ type Decoder interface {
 	Count(out []event.Stream) []event.Stream
 }
 
+// A Concluder is a Decoder of a dialect in which the last word is not the last
+// event: counts may follow it, or nothing, and some servers never close the
+// stream behind it. What follows is not waited for longer than a moment.
+type Concluder interface {
+	// Concluded reports whether the last word has been said.
+	Concluded() bool
+}
+
 // ErrPing says that a frame is only a sign of life.
 var ErrPing = errors.New("ping")
 
@@ -80,6 +88,7 @@ type attempt struct {
 	text  int64          // bytes of it that are not thoughts
 
 	progress *time.Timer
+	lingers  *time.Timer // behind the last word; nil before it
 }
 
 func (a *attempt) run(ctx context.Context) failure {
@@ -156,7 +165,12 @@ func (c *Client) send(ctx context.Context, call Call, idempotency string) (*http
 }
 
 // read yields the events of the answer.
-func (a *attempt) read(resp *http.Response, body io.Reader) error {
+func (a *attempt) read(resp *http.Response, body io.ReadCloser) error {
+	defer func() {
+		if a.lingers != nil {
+			a.lingers.Stop()
+		}
+	}()
 	frames, err := a.frames(resp, body)
 	if err != nil {
 		return err
@@ -173,6 +187,7 @@ func (a *attempt) read(resp *http.Response, body io.Reader) error {
 		}
 		if !errors.Is(err, ErrPing) {
 			a.progress.Reset(a.client.progress())
+			a.conclude(body)
 		}
 		e := a.emit(out)
 		if a.done {
@@ -190,6 +205,22 @@ func (a *attempt) read(resp *http.Response, body io.Reader) error {
 		}
 	}
 }
+
+// conclude waits a moment for what may follow the last word, and anew with each
+// event that does.
+func (a *attempt) conclude(body io.Closer) {
+	switch c, ok := a.decoder.(Concluder); {
+	case !ok || !c.Concluded():
+	case a.lingers == nil:
+		a.lingers = time.AfterFunc(linger, func() { body.Close() })
+	default:
+		a.lingers.Reset(linger)
+	}
+}
+
+// linger is longer than any server has been seen to take for its counts, and
+// than one pauses that says with each piece that it is the last.
+const linger = 3 * time.Second
 
 func faulty(err error) bool {
 	_, ok := errors.AsType[*engine.Fault](err)
