@@ -57,21 +57,22 @@ func (d Driver) base() string {
 // as much or as little, it is asked again without.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	thoughts := true
-	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+	return wire.Amend(d.Client, wire.Subject(d.base(), req), func() iter.Seq2[event.Stream, error] {
 		return wire.Answer(ctx, d.Client,
 			func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
 			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model) })
-	}, func(f *engine.Fault) bool {
+	}, func(f *engine.Fault) wire.Amendment {
 		said := strings.ToLower(strings.ReplaceAll(f.Message, "_", " "))
 		switch {
 		case thoughts && strings.Contains(said, "thought signature"):
 			thoughts = false
+			return wire.Once
 		case req.Options.Effort != "" && strings.Contains(said, "thinking"):
 			req.Options.Effort = ""
 		default:
-			return false
+			return wire.Hopeless
 		}
-		return true
+		return wire.Lasting
 	})
 }
 

@@ -77,12 +77,12 @@ func (d Driver) base() string {
 // model that cannot think is asked again without it.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	model := req.Model
-	answer := wire.Amend(func() iter.Seq2[event.Stream, error] { return d.ask(ctx, req) }, func(f *engine.Fault) bool {
+	answer := wire.Amend(d.Client, wire.Subject(d.base(), req), func() iter.Seq2[event.Stream, error] { return d.ask(ctx, req) }, func(f *engine.Fault) wire.Amendment {
 		if req.Options.Effort == "" || !cannotThink(f) {
-			return false
+			return wire.Hopeless
 		}
 		req.Options.Effort = ""
-		return true
+		return wire.Lasting
 	})
 	return func(yield func(event.Stream, error) bool) {
 		for e, err := range answer {

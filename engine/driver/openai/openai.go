@@ -80,23 +80,23 @@ func (d Driver) strict() bool {
 // without a count of tokens, and without effort.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	counted := true
-	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+	return wire.Amend(d.Client, wire.Subject(d.base(), req), func() iter.Seq2[event.Stream, error] {
 		return wire.Answer(ctx, d.Client,
 			func() (wire.Call, error) { return d.question(ctx, req, counted) },
 			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
-	}, func(f *engine.Fault) bool {
+	}, func(f *engine.Fault) wire.Amendment {
 		said := strings.ToLower(f.Message)
 		switch {
 		case d.official():
-			return false // it says what is wrong with a setting
+			return wire.Hopeless // it says what is wrong with a setting
 		case counted && strings.Contains(said, "stream_options"):
 			counted = false
 		case req.Options.Effort != "" && effortless(said):
 			req.Options.Effort = ""
 		default:
-			return false
+			return wire.Hopeless
 		}
-		return true
+		return wire.Lasting
 	})
 }
 

@@ -75,23 +75,24 @@ const sealed = "encrypted_content@"
 // what it thinks, or that it knows no effort, it is asked again without.
 func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	thoughts := true
-	return wire.Amend(func() iter.Seq2[event.Stream, error] {
+	return wire.Amend(d.Client, wire.Subject(d.base(), req), func() iter.Seq2[event.Stream, error] {
 		return wire.Answer(ctx, d.Client,
 			func() (wire.Call, error) { return d.question(ctx, req, thoughts) },
 			func(c wire.Call) wire.Decoder { return newDecoder(c, req.Model, d.seal()) })
-	}, func(f *engine.Fault) bool {
+	}, func(f *engine.Fault) wire.Amendment {
 		said := strings.ToLower(strings.ReplaceAll(f.Message, "_", " "))
 		switch {
 		case thoughts && strings.Contains(said, "encrypted content"):
 			thoughts = false
+			return wire.Once
 		case d.Summary != "" && (strings.Contains(said, "summary") || strings.Contains(said, "summaries")):
 			d.Summary = ""
 		case req.Options.Effort != "" && !d.official() && strings.Contains(said, "effort"):
 			req.Options.Effort = ""
 		default:
-			return false
+			return wire.Hopeless
 		}
-		return true
+		return wire.Lasting
 	})
 }
 

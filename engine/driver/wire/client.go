@@ -18,6 +18,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"agentx/engine"
 )
 
 // A Client is what drivers share: connections and limits. Its zero value works.
@@ -42,6 +44,9 @@ type Client struct {
 
 	once sync.Once
 	own  *http.Transport
+
+	memory  sync.Mutex
+	refused map[string][]*engine.Fault // by subject: what has been left out since
 }
 
 // NewID returns an identifier that nobody else has.
