@@ -15,6 +15,7 @@ import (
 	"agentx/config"
 	"agentx/engine"
 	"agentx/engine/bus"
+	"agentx/engine/driver"
 	"agentx/engine/event"
 	"agentx/store"
 )
@@ -23,8 +24,10 @@ import (
 // know yet: a turn is put down there when it has ended, and one that is not kept
 // never is.
 type purse struct {
+	gate   sync.Mutex // held from the look at what is left to the taking of it
 	mu     sync.Mutex
 	run    event.USD
+	held   map[event.SessionID]event.USD // for requests that are out
 	tabs   map[event.SessionID]tab
 	warned map[string]bool // limits of which it has been said that they come near
 }
@@ -44,6 +47,31 @@ func (p *purse) pay(session event.SessionID, cost event.USD) {
 	t := p.tabs[session]
 	t.cost += cost
 	p.tabs[session] = t
+}
+
+// hold sets aside for a request that leaves, or gives back.
+func (p *purse) hold(session event.SessionID, cost event.USD) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held == nil {
+		p.held = map[event.SessionID]event.USD{}
+	}
+	if p.held[session] += cost; p.held[session] == 0 {
+		delete(p.held, session)
+	}
+}
+
+// aside is what is held, for one session and for all.
+func (p *purse) aside(session event.SessionID) (one, all event.USD) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id, cost := range p.held {
+		all += cost
+		if id == session {
+			one = cost
+		}
+	}
+	return one, all
 }
 
 // begin says which turn is paid from now on; booked, whether the one before it
@@ -130,10 +158,12 @@ func (w *world) guarded(c config.Config, choice config.Choice, model engine.Driv
 
 func (g *guard) Receive(ctx context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
 	return func(yield func(event.Stream, error) bool) {
-		if err := g.check(ctx, req); err != nil {
+		held, err := g.admit(ctx, req)
+		if err != nil {
 			yield(nil, err)
 			return
 		}
+		defer func() { g.world.purse.hold(req.Session, -held) }()
 		var paid event.USD // for the message that comes
 		var usage event.Usage
 		model := req.Model
@@ -145,7 +175,9 @@ func (g *guard) Receive(ctx context.Context, req engine.Request) iter.Seq2[event
 				usage = usage.Add(e.Usage)
 				if cost, known := g.price(model, usage); known {
 					g.world.purse.pay(req.Session, cost-paid)
-					paid = cost
+					back := max(0, min(held, cost-paid)) // what is paid need not be held, too
+					g.world.purse.hold(req.Session, -back)
+					held, paid = held-back, cost
 				}
 			}
 			if !yield(e, err) {
@@ -159,23 +191,40 @@ func (g *guard) Receive(ctx context.Context, req engine.Request) iter.Seq2[event
 type limit struct {
 	key, name    string
 	usd, spent   event.USD
-	unpriced     int // requests that are not in it
+	held         event.USD // of what is spent: for requests that are out
+	unpriced     int       // requests that are not in it
 	beyond, once string
 }
 
-// check reports why a request must not leave.
-func (g *guard) check(ctx context.Context, req engine.Request) error {
+// admit sets aside what it costs to read a request, so that others who ask at the
+// same time do not spend it too, or reports why the request must not leave.
+func (g *guard) admit(ctx context.Context, req engine.Request) (held event.USD, err error) {
+	tokens := driver.SizeOf(req).About
+	cost, known := g.price(cmp.Or(req.Model, g.choice.Model), event.Usage{InputTokens: tokens})
+	if !known {
+		cost = 0
+	}
+	g.world.purse.gate.Lock()
+	defer g.world.purse.gate.Unlock()
+	if err := g.check(ctx, req, cost, tokens); err != nil {
+		return 0, err
+	}
+	g.world.purse.hold(req.Session, cost)
+	return cost, nil
+}
+
+// check reports why a request must not leave whose question alone costs so much,
+// as far as that is known.
+func (g *guard) check(ctx context.Context, req engine.Request, cost event.USD, tokens int64) error {
 	limits, err := g.limits(ctx, req)
 	if err != nil {
 		return err
 	}
-	tokens := estimate(req)
-	cost, known := g.price(cmp.Or(req.Model, g.choice.Model), event.Usage{InputTokens: tokens})
-	if known && tokens > int64(g.config.Budget.Large) && cost > event.Dollar/2 {
+	if tokens > int64(g.config.Budget.Large) && cost > event.Dollar/2 {
 		g.tell(req, "info", "a large request", fmt.Sprintf("about %d tokens, which it costs about %s to read", tokens, cents(cost)))
 	}
 	for _, l := range limits {
-		if err := g.within(l, cost, known, tokens); err != nil {
+		if err := g.within(l, cost, tokens); err != nil {
 			return err
 		}
 		if l.spent >= l.usd/5*4 && l.usd > 0 && g.world.purse.once(l.once) {
@@ -187,7 +236,7 @@ func (g *guard) check(ctx context.Context, req engine.Request) error {
 
 // within reports why a limit does not allow a request whose question alone
 // costs so much.
-func (g *guard) within(l limit, cost event.USD, known bool, tokens int64) error {
+func (g *guard) within(l limit, cost event.USD, tokens int64) error {
 	if _, priced := g.price(g.choice.Model, event.Usage{InputTokens: 1, OutputTokens: 1}); !priced {
 		if g.config.Budget.Unpriced == "allow" {
 			return nil
@@ -201,7 +250,7 @@ func (g *guard) within(l limit, cost event.USD, known bool, tokens int64) error 
 		return nil
 	case l.spent >= l.usd:
 		return refuse("the budget of %s is spent: %s; %s", l.name, g.sum(l), l.beyond)
-	case known && cost > l.usd-l.spent:
+	case cost > l.usd-l.spent:
 		return refuse("to read this question of about %d tokens costs about %s, which is more than is left of the budget of %s: %s; %s",
 			tokens, cents(cost), l.name, g.sum(l), l.beyond)
 	}
@@ -215,6 +264,9 @@ func refuse(format string, args ...any) error {
 // sum is what was spent of a limit, and who has set it.
 func (g *guard) sum(l limit) string {
 	s := fmt.Sprintf("%s of $%s (%s)", cents(l.spent), l.usd, g.origin(l))
+	if l.held > 0 {
+		s += fmt.Sprintf(", of which %s is for what is being asked right now", cents(l.held))
+	}
 	if l.unpriced > 0 {
 		s += fmt.Sprintf(", not counting what has no price (%s)", count(l.unpriced, "request"))
 	}
@@ -284,6 +336,7 @@ func (g *guard) limits(ctx context.Context, req engine.Request) ([]limit, error)
 	if err != nil {
 		return nil, untold(err)
 	}
+	mine, everybodys := p.aside(req.Session)
 	now := g.world.now().UTC()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
 	var set []limit
@@ -292,14 +345,15 @@ func (g *guard) limits(ctx context.Context, req engine.Request) ([]limit, error)
 		usd   *float64
 		spent func() (event.USD, int, error)
 		open  event.USD
+		held  event.USD
 	}{
-		{limit{key: "max_budget_usd", name: "this run", once: "run", beyond: "a higher one lets it go on"}, b.Run, nil, p.total()},
+		{limit{key: "max_budget_usd", name: "this run", once: "run", beyond: "a higher one lets it go on"}, b.Run, nil, p.total(), everybodys},
 		{limit{key: "budget.session", name: "this session", once: "session " + string(req.Session), beyond: "a new session has its own"}, b.Session,
-			func() (event.USD, int, error) { return db.SpentIn(ctx, req.Session) }, one},
+			func() (event.USD, int, error) { return db.SpentIn(ctx, req.Session) }, one, mine},
 		{limit{key: "budget.day", name: "the day", once: "day " + today.Format(time.DateOnly), beyond: "the next day begins at 00:00 UTC"}, b.Day,
-			func() (event.USD, int, error) { return db.Spent(ctx, today) }, all},
+			func() (event.USD, int, error) { return db.Spent(ctx, today) }, all, everybodys},
 		{limit{key: "budget.month", name: "the month", once: "month " + today.Format("2006-01"), beyond: "the next month begins at 00:00 UTC of its first day"}, b.Month,
-			func() (event.USD, int, error) { return db.Spent(ctx, today.AddDate(0, 0, 1-now.Day())) }, all},
+			func() (event.USD, int, error) { return db.Spent(ctx, today.AddDate(0, 0, 1-now.Day())) }, all, everybodys},
 	} {
 		if l.usd == nil {
 			continue
@@ -309,7 +363,8 @@ func (g *guard) limits(ctx context.Context, req engine.Request) ([]limit, error)
 				return nil, untold(err)
 			}
 		}
-		l.limit.usd, l.limit.spent = event.USD(math.Round(*l.usd*float64(event.Dollar))), l.limit.spent+l.open
+		l.limit.usd, l.limit.spent = event.USD(math.Round(*l.usd*float64(event.Dollar))), l.limit.spent+l.open+l.held
+		l.limit.held = l.held
 		set = append(set, l.limit)
 	}
 	return set, nil

@@ -2,15 +2,21 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"agentx/config"
 	"agentx/engine"
+	"agentx/engine/driver"
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
 	"agentx/store"
@@ -67,6 +73,7 @@ func TestEverybodySaysTheSameOfCosts(t *testing.T) {
 		cost, known, usage := event.USD(0), true, event.Usage{}
 		for _, r := range turns {
 			usage = usage.Add(r.Usage)
+			usage.Tier = "" // is of one request
 			switch {
 			case r.CostUSD != nil:
 				cost += *r.CostUSD
@@ -113,7 +120,8 @@ func answers(t *rapid.T, turn int, models *rapid.Generator[string]) []event.Stre
 		for range rapid.IntRange(0, 2).Draw(t, "pieces") {
 			all = append(all, event.MessageDelta{Usage: event.Usage{
 				InputTokens: tokens.Draw(t, "input"), OutputTokens: tokens.Draw(t, "output"), CacheReadTokens: tokens.Draw(t, "read"),
-				CacheWriteTokens: 150_000, CacheWrite1hTokens: tokens.Draw(t, "hour"),
+				CacheWriteTokens: 150_000, CacheWrite1hTokens: tokens.Draw(t, "hour"), ReasoningTokens: tokens.Draw(t, "reasoning"),
+				Tier: rapid.SampledFrom([]string{"", "", "", "", "batch"}).Draw(t, "tier"),
 			}})
 		}
 		stop := event.ToolUse
@@ -161,6 +169,77 @@ func TestABudgetIsKept(t *testing.T) {
 			if w.purse.run != spent {
 				rt.Fatalf("%s were spent, the purse says %s", spent, w.purse.run)
 			}
+		}
+	})
+}
+
+// Many that ask at once spend no more than one after the other would: what a
+// request is about to cost is set aside while it is out, and only so long.
+func TestABudgetIsKeptByManyAtOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const each = event.Dollar / 1_000_000 // a token
+		req := func(n int) engine.Request {
+			return engine.Request{Session: event.SessionID(fmt.Sprint("s", n%3)), Model: "m", Message: event.UserMessage{ID: fmt.Sprint(n), Content: event.Say("a question of some length")}}
+		}
+		tokens := driver.SizeOf(req(0)).About
+		asking, room := rapid.IntRange(1, 8).Draw(rt, "asking"), rapid.IntRange(1, 8).Draw(rt, "room")
+		budget := event.USD(int64(room)*tokens) * each
+		c := config.Config{Budget: config.Budget{Run: new(budget.Dollars()), Unpriced: "refuse"}}
+		w := &world{now: time.Now}
+		w.purse.once("run") // who follows is not here
+		breaks := rapid.SampledFrom([]string{"counts", "counts more", "breaks off", "fails"})
+		ends := make([]string, asking)
+		for n := range ends {
+			ends[n] = breaks.Draw(rt, "ends")
+		}
+		var all sync.WaitGroup // have been let go, or refused
+		all.Add(asking)
+		model := engine.DriverFunc(func(_ context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+			return func(yield func(event.Stream, error) bool) {
+				all.Done()
+				all.Wait()
+				n, _ := strconv.Atoi(req.Message.ID)
+				if ends[n] == "fails" || !yield(event.MessageStart{MessageID: "a", Model: "m"}, nil) {
+					yield(nil, errors.New("refused"))
+					return
+				}
+				if strings.HasPrefix(ends[n], "counts") && yield(event.MessageDelta{Usage: event.Usage{InputTokens: tokens}}, nil) && ends[n] == "counts more" {
+					yield(event.MessageDelta{Usage: event.Usage{OutputTokens: 1}}, nil)
+				}
+			}
+		})
+		price := engine.Price{Input: each, Output: each}.Cost
+		g := &guard{model: model, world: w, config: c, choice: config.Choice{Provider: config.Provider{Name: "lab"}, Model: "m"},
+			price: func(_ string, u event.Usage) (event.USD, bool) { return price(u) }}
+		var let atomic.Int64
+		var want event.USD
+		var done sync.WaitGroup
+		var mu sync.Mutex
+		for n := range asking {
+			done.Go(func() { // ends with the answer
+				for _, err := range g.Receive(t.Context(), req(n)) {
+					if err != nil && engine.FaultOf(err).Code == event.CodeBudget {
+						all.Done()
+						return
+					}
+				}
+				let.Add(1)
+				mu.Lock()
+				defer mu.Unlock()
+				switch ends[n] {
+				case "counts":
+					want += event.USD(tokens) * each
+				case "counts more":
+					want += event.USD(tokens+1) * each
+				}
+			})
+		}
+		done.Wait()
+		if got := int(let.Load()); got != min(asking, room) {
+			rt.Fatalf("%d of %d were let go where there was room for %d", got, asking, room)
+		}
+		if one, all := w.purse.aside("s0"); w.purse.run != want || one+all != 0 || len(w.purse.held) != 0 {
+			rt.Fatalf("the purse says %s, and %s is held, want %s and nothing", w.purse.run, all, want)
 		}
 	})
 }

@@ -153,7 +153,7 @@ func (c *caller) speak(key config.Secret, source string) (engine.Driver, error) 
 		headers.Set(name, value)
 	}
 	secret := wire.Secret(key.Reveal())
-	client := &wire.Client{Version: versionLine(), Transport: c.world.transport}
+	client := &wire.Client{Version: versionLine(), Transport: c.world.transport, Memory: &c.world.memory}
 	client.Header, client.Idle = c.patience()
 	switch p.Protocol {
 	case config.Anthropic:

@@ -117,7 +117,7 @@ func (w *world) rehearse(ctx context.Context, c config.Config, o options, conten
 
 // weigh says what the request would about take.
 func (w *world) weigh(c config.Config, choice config.Choice, req engine.Request) {
-	tokens := estimate(req)
+	tokens := driver.SizeOf(req).About
 	if cost, known := pricer(c, choice)(choice.Model, event.Usage{InputTokens: tokens}); known {
 		w.note("nothing was sent; to read these about %d tokens would cost about %s, the answer not counted", tokens, cents(cost))
 		return

@@ -11,6 +11,7 @@ import (
 
 	"agentx/config"
 	"agentx/engine/bus"
+	"agentx/engine/driver/wire"
 	"agentx/engine/runtime"
 	"agentx/store"
 )
@@ -29,6 +30,7 @@ type world struct {
 	trace     *trace // nil where nothing is recorded
 	signals   *signals
 	purse     purse
+	memory    wire.Memory       // of what models do not take
 	transport http.RoundTripper // nil is that of each driver
 	now       func() time.Time
 

@@ -3,6 +3,7 @@ package wire
 import (
 	"iter"
 	"slices"
+	"sync"
 
 	"agentx/engine"
 	"agentx/engine/event"
@@ -22,18 +23,19 @@ const (
 // Hopeless where it can do nothing about it, at the latest when nothing more can
 // be taken out. What has been answered is not asked for again.
 //
-// A client that lives on remembers what is Lasting about a subject, such as a
-// model and how much it shall think: it is taken out before the next is asked.
+// The client remembers what is Lasting about a subject, such as a model and how
+// much it shall think: it is taken out before the next is asked.
 func Amend(c *Client, subject string, ask func() iter.Seq2[event.Stream, error], amend func(*engine.Fault) Amendment) iter.Seq2[event.Stream, error] {
 	return func(yield func(event.Stream, error) bool) {
-		for _, f := range c.refusals(subject) {
+		memory := c.memory()
+		for _, f := range memory.of(subject) {
 			amend(f)
 		}
 		for again := true; again; {
 			again = amended(ask(), yield, func(f *engine.Fault) bool {
 				done := amend(f)
 				if done == Lasting {
-					c.remember(subject, f)
+					memory.add(subject, f)
 				}
 				return done != Hopeless
 			})
@@ -66,27 +68,38 @@ func Subject(base string, req engine.Request) string {
 	return base + "\x00" + req.Model + "\x00" + req.Options.Effort
 }
 
-// maxSubjects is of how many models a client remembers something.
-const maxSubjects = 100
-
-// refusals are what is remembered of a subject.
-func (c *Client) refusals(subject string) []*engine.Fault {
-	if c == nil {
-		return nil
-	}
-	c.memory.Lock()
-	defer c.memory.Unlock()
-	return c.refused[subject]
+// A Memory is what models, and their servers, were found not to take. Its zero
+// value is empty. Clients that share one learn from each other.
+type Memory struct {
+	mu      sync.Mutex
+	refused map[string][]*engine.Fault // by subject
 }
 
-func (c *Client) remember(subject string, f *engine.Fault) {
-	if c == nil {
-		return
+// maxSubjects is of how many models something is remembered.
+const maxSubjects = 100
+
+func (m *Memory) of(subject string) []*engine.Fault {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refused[subject]
+}
+
+func (m *Memory) add(subject string, f *engine.Fault) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.refused == nil || len(m.refused) >= maxSubjects {
+		m.refused = map[string][]*engine.Fault{}
 	}
-	c.memory.Lock()
-	defer c.memory.Unlock()
-	if c.refused == nil || len(c.refused) >= maxSubjects {
-		c.refused = map[string][]*engine.Fault{}
+	m.refused[subject] = append(slices.Clip(m.refused[subject]), f)
+}
+
+// memory is nobody's where there is no client.
+func (c *Client) memory() *Memory {
+	switch {
+	case c == nil:
+		return &Memory{}
+	case c.Memory != nil:
+		return c.Memory
 	}
-	c.refused[subject] = append(slices.Clip(c.refused[subject]), f)
+	return &c.mine
 }

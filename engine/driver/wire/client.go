@@ -18,8 +18,6 @@ import (
 	"net/url"
 	"sync"
 	"time"
-
-	"agentx/engine"
 )
 
 // A Client is what drivers share: connections and limits. Its zero value works.
@@ -38,6 +36,8 @@ type Client struct {
 	MaxTotal int64 // bytes of one stream; 0 is 1 GB
 	MaxText  int64 // bytes of one answer's text and tool input; 0 is 32 MB
 
+	Memory *Memory // of what models do not take; nil is one of its own
+
 	Attempts int                                        // 0 is 4
 	Random   func() float64                             // in [0,1), spreads the waits; nil is random
 	Sleep    func(context.Context, time.Duration) error // nil waits
@@ -45,8 +45,7 @@ type Client struct {
 	once sync.Once
 	own  *http.Transport
 
-	memory  sync.Mutex
-	refused map[string][]*engine.Fault // by subject: what has been left out since
+	mine Memory
 }
 
 // NewID returns an identifier that nobody else has.

@@ -1,4 +1,4 @@
-package cmd
+package driver
 
 import (
 	"agentx/engine"
@@ -7,22 +7,30 @@ import (
 
 // What a request weighs before anybody has counted: four bytes a token, some
 // for what stands around a message, and for what is no text as much as providers
-// say that they ask for one of usual size.
+// say that they ask for one of usual size. No language needs more than six bytes
+// a token on average.
 const (
 	bytesPerToken = 4
+	mostBytes     = 6
 	aroundTokens  = 4    // of each message
 	imageTokens   = 1600 // of an image
 	fileBytes     = 30   // of a file that is no text, for a token: a page of a PDF has some 60 kB, and takes 2,000
 )
 
-// estimate is about how many tokens a model will read of a request. What it has
-// counted itself is not guessed.
-func estimate(req engine.Request) int64 {
+// A Size is how many tokens a model will read of a request. What it has counted
+// itself is not guessed.
+type Size struct {
+	Least int64 // so low that what is longer than a model can read certainly is
+	About int64
+}
+
+// SizeOf guesses the size of a request, without looking at its texts.
+func SizeOf(req engine.Request) Size {
 	bytes := len(req.System)
 	for _, t := range req.Tools {
 		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	tokens := int64(0)
+	var counted, tokens int64
 	add := func(parts event.Parts) {
 		b, t := weight(parts)
 		bytes, tokens = bytes+b, tokens+t+aroundTokens
@@ -34,13 +42,13 @@ func estimate(req engine.Request) int64 {
 		case event.AssistantMessage:
 			add(m.Content)
 			if m.Usage != nil && m.Model == req.Model && m.Usage.Context() > 0 {
-				bytes, tokens = 0, m.Usage.Context()
+				counted, bytes, tokens = m.Usage.Context(), 0, 0
 			}
 		case event.ToolResultMessage:
 			add(event.Parts{m.ToolResult})
 		}
 	}
-	return tokens + int64(bytes/bytesPerToken)
+	return Size{Least: counted + int64(bytes/mostBytes), About: counted + tokens + int64(bytes/bytesPerToken)}
 }
 
 // weight is the text of parts in bytes, and the rest of them in tokens.
