@@ -39,6 +39,7 @@ type options struct {
 	sessionID string
 	title     string
 	noSave    bool
+	spoken    bool // lines to be read one after the other
 
 	files  []string
 	format string
@@ -60,6 +61,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVar(&o.sessionID, "session-id", "", "`ID` of the session that begins")
 	f.StringVarP(&o.title, "name", "n", "", "`TITLE` of the session")
 	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
+	f.BoolVar(&o.spoken, "screen-reader", false, "chat in plain lines: nothing is drawn, lists are numbered")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`: text, image or PDF (repeatable)")
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
@@ -141,6 +143,9 @@ func (o *options) settings() map[string]string {
 	put("temperature", o.temperature)
 	put("effort", o.effort)
 	put("max_budget_usd", o.budget)
+	if o.spoken {
+		put("screen_reader", "true")
+	}
 	if o.maxTurns > 0 {
 		put("max_turns", strconv.Itoa(o.maxTurns))
 	}

@@ -122,6 +122,13 @@ func (t table) bind(i int, a action, says bool, wrong []string) ([]string, []str
 	return got, wrong
 }
 
+// without is the table without some actions, and without keys.
+func (t table) without(names []string) table {
+	t.actions = slices.DeleteFunc(slices.Clone(t.actions), func(a action) bool { return slices.Contains(names, a.name) })
+	t.keys = nil
+	return t
+}
+
 func sortedKeys(m map[string][]string) []string {
 	var names []string
 	for name := range m {

@@ -72,7 +72,11 @@ func (m Model) showHelp() (Model, tea.Cmd) {
 			rows = append(rows, dialog.Row{Left: strings.TrimSpace("/" + a.slash + " " + a.args), Right: a.help})
 		}
 	}
-	return m.read("Commands", "A slash at the beginning of a line makes a command of it; a space before it keeps it a message. /keys shows the keys.", rows)
+	body := "A slash at the beginning of a line makes a command of it; a space before it keeps it a message."
+	if _, ok := m.table.named("keys"); ok {
+		body += " /keys shows the keys."
+	}
+	return m.read("Commands", body, rows)
 }
 
 func (m Model) cost() (Model, tea.Cmd) {

@@ -25,7 +25,12 @@ type terminal interface {
 }
 
 func (c *console) copy(text string) {
-	c.screen.Tell(screen.Once, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x1b\\")
+	c.screen.Tell(screen.Once, clip(text))
+}
+
+// clip is the sequence that puts text into the clipboard.
+func clip(text string) string {
+	return "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x1b\\"
 }
 
 func (c *console) tell(sign screen.Sign, seq string) { c.screen.Tell(sign, seq) }

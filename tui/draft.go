@@ -26,6 +26,8 @@ func (m Model) keepDraft() (Model, tea.Cmd) {
 	switch {
 	case m.kept():
 		return m, nil
+	case m.prefs.spoken: // a line is written and sent at once
+		return m.saveDraft()
 	case m.composer.Changed()-m.draft.saved >= draftChanges:
 		return m.saveDraft()
 	case m.draft.due:

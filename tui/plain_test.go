@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"agentx/engine"
 	"agentx/engine/driver/script"
@@ -25,6 +27,7 @@ func TestPlain(t *testing.T) {
 	}
 	d := &desk{feed: NewFeed(), answers: script.Turns{
 		script.Say(event.MessageStart{MessageID: "a"}, event.TextDelta{Text: "Some **bold** \x1b[2Jtext."}, event.MessageStop{StopReason: event.EndTurn}),
+		script.Say(event.MessageStart{MessageID: "b"}, event.TextDelta{Text: "One.\n\n- two\n- three\n"}, event.MessageStop{StopReason: event.EndTurn}),
 		{Steps: []script.Step{{Err: &engine.Fault{Code: event.CodeQuota, Message: "no credit left"}}}},
 	}}
 	over := make(chan Result, 1)
@@ -36,8 +39,10 @@ func TestPlain(t *testing.T) {
 	}()
 	var said strings.Builder
 	screen := bufio.NewReader(read)
-	until := func(end string) {
-		for !strings.HasSuffix(said.String(), end) {
+	until := func(ends ...string) {
+		asks := func(end string) bool { return strings.HasSuffix(said.String(), end) && screen.Buffered() == 0 }
+		for !slices.ContainsFunc(ends, asks) {
+			_ = read.SetReadDeadline(time.Now().Add(ever))
 			b, err := screen.ReadByte()
 			if err != nil {
 				t.Fatalf("%v after\n%s", err, said.String())
@@ -45,31 +50,85 @@ func TestPlain(t *testing.T) {
 			said.WriteByte(b)
 		}
 	}
-	for _, line := range []string{"hello", "again", "/help", "/quit"} {
-		until("> ")
+	for _, line := range []string{"hello", "again", "/model", "large", "1", "/retry", "more", "/sessions", "delete 1", "1", "", "/rename", "A shady \x1b]2;garden", "/nothing", "/help", "/quit"} {
+		until("You: ", "Answer: ")
 		said.WriteString(line + "\n")
 		_, _ = keys.WriteString(line + "\n")
 	}
 	if r := <-over; r.Code != 0 || !r.Said {
 		t.Errorf("it ends with %+v", r)
 	}
-	want := `- test/small answers. /quit leaves, Ctrl+C stops an answer.
-> hello
-(waiting)
-
-(responding)
-* Some bold ␛[2Jtext.
-> again
-(waiting)
-
-x No credit left.
-  Your message is saved.
-  Top up the account, or choose another model with /model.
-> /help
-Here there are only /quit and /retry.
-> /quit
-`
-	if got := said.String(); got != want {
+	got, help, _ := strings.Cut(said.String(), "You: /help\n")
+	if want := conversation; got != want {
 		t.Errorf("the chat was\n%s\nwant\n%s", got, want)
 	}
+	if !strings.Contains(help, "\n/retry: ask the last message again\n") || strings.Contains(help, "/theme") {
+		t.Errorf("the commands are\n%s", help)
+	}
+	if strings.Contains(strings.ReplaceAll(said.String(), "A shady \x1b]2;garden\n", ""), "\x1b") {
+		t.Errorf("an escape sequence is in\n%q", said.String())
+	}
 }
+
+const conversation = `Note: test/small answers. /help says what else there is, /quit leaves,
+  Ctrl+C stops an answer.
+You: hello
+Assistant: Some bold ␛[2Jtext.
+You: again
+Assistant: One.
+
+  • two
+  • three
+You: /model
+Models:
+1. test/small, quick, now
+2. test/large, slow and good
+3. near, ask its server what it has, more
+4. far, give it your key, set up
+A number: use. Words narrow the list, an empty line goes back.
+Answer: large
+Models:
+1. test/large, slow and good
+A number: use. Words narrow the list, an empty line goes back.
+Answer: 1
+Note: test/large answers from the next message on.
+You: /retry
+You: again
+
+Assistant: One.
+
+  • two
+  • three
+You: more
+Error: No credit left.
+  Your message is saved.
+  Top up the account, or choose another model with /model.
+You: /sessions
+Sessions:
+1. Keys and models, 4 messages, 1 Mar
+2. A plan for the garden, 8 messages, 2 Mar
+3. untitled, 12 messages, 3 Mar
+A number: open. Words narrow the list, an empty line goes back. With the first, for one: preview 1, rename 1, delete 1.
+Answer: delete 1
+Delete this session?
+Keys and models
+It cannot be brought back.
+1. keep it
+2. delete it
+Answer with a number; an empty line changes nothing.
+Answer: 1
+Sessions:
+1. Keys and models, 4 messages, 1 Mar
+2. A plan for the garden, 8 messages, 2 Mar
+3. untitled, 12 messages, 3 Mar
+A number: open. Words narrow the list, an empty line goes back. With the first, for one: preview 1, rename 1, delete 1.
+Answer: 
+You: /rename
+Title of the session:
+An empty line leaves it as it is.
+Answer: A shady ]2;garden
+Note: This session is now called “A shady ␛]2;garden”.
+You: /nothing
+Note: There is no command /nothing. /help shows them; a space before the
+  slash makes it a message.
+`

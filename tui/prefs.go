@@ -27,6 +27,7 @@ type prefs struct {
 	typewriter bool
 	still      bool // nothing turns
 	compactAt  int  // percent of the context that leads to a summary; 0 never
+	spoken     bool // in lines to be read one after the other
 	host       host
 	notice     notice
 }
@@ -35,6 +36,9 @@ func newPrefs(o Options) prefs {
 	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt}
 	if o.Profile != nil {
 		p.profile = *o.Profile
+	}
+	if plainly(o) {
+		p.spoken, p.ascii = true, true
 	}
 	p.host = hostOf(o.Env)
 	p.host.title, p.host.marks, p.host.progress = p.host.title && !o.NoTitle, p.host.marks && !o.NoMarks, p.host.progress && !o.NoProgress
@@ -113,7 +117,10 @@ func (m Model) dress() Model {
 // transcript is how a transcript is shown.
 func (p prefs) transcript(saved bool) transcript.Config {
 	c := transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: saved}
-	if p.host.marks {
+	switch {
+	case p.spoken:
+		c.Spoken, c.Marks = true, transcript.Marks{Prompt: beginsUser, Answer: endsUser}
+	case p.host.marks:
 		c.Marks = transcript.Marks{Prompt: screen.PromptMark, Answer: screen.AnswerMark, End: screen.EndMark}
 	}
 	return c

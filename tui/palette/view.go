@@ -148,12 +148,9 @@ func (m Model) list() []string {
 }
 
 func (m Model) nothing() []string {
-	s := m.config.Empty
-	if len(m.items) > 0 || m.filter != "" {
-		s = m.config.NoMatch
-		if s == "" {
-			s = "Nothing fits. Backspace widens the search, Esc closes."
-		}
+	s := m.missing()
+	if s == "" && (len(m.items) > 0 || m.filter != "") {
+		s = "Nothing fits. Backspace widens the search, Esc closes."
 	}
 	if s == "" {
 		s = "Nothing here yet. Esc closes."
@@ -165,6 +162,14 @@ func (m Model) nothing() []string {
 		}
 	}
 	return out
+}
+
+// missing is what the configuration says of a list without items.
+func (m Model) missing() string {
+	if len(m.items) > 0 || m.filter != "" {
+		return m.config.NoMatch
+	}
+	return m.config.Empty
 }
 
 // row is an item's line: mark, title and detail, and the hint at the right where there is room.

@@ -24,10 +24,14 @@ type look struct {
 	spinner             []string
 }
 
-func newLook(th *theme.Theme, ascii bool) *look {
+func newLook(th *theme.Theme, c Config) *look {
 	l := &look{theme: th, ok: "✓", bad: "✗", planned: "·", unknown: "?", stop: "■", info: "·", warn: "!", arrow: "→", spinner: spinner(false)}
 	user, agent := "›", "●"
-	if ascii {
+	switch {
+	case c.Spoken:
+		l = &look{theme: th, ok: "done:", bad: "Error:", planned: "tool:", unknown: "tool:", stop: "Note:", info: "Note:", warn: "Warning:", arrow: "->", spinner: []string{"tool:"}}
+		user, agent = "You:", "Assistant:"
+	case c.ASCII:
 		l = &look{theme: th, ok: "+", bad: "x", planned: ".", unknown: "?", stop: "#", info: "-", warn: "!", arrow: "->", spinner: spinner(true)}
 		user, agent = ">", "*"
 	}

@@ -16,6 +16,7 @@ type Config struct {
 	Typewriter bool // text appears smoothly instead of as it comes
 	ASCII      bool // no marks outside ASCII
 	Saved      bool // the conversation is kept, and errors may say so
+	Spoken     bool // words instead of marks, for readers that speak
 	Marks      Marks
 }
 
@@ -50,7 +51,7 @@ type Model struct {
 
 // New returns an empty transcript, 80 columns wide.
 func New(c Config, th *theme.Theme) Model {
-	return Model{config: c, look: newLook(th, c.ASCII), width: 80, height: 24, spaced: true}
+	return Model{config: c, look: newLook(th, c), width: 80, height: 24, spaced: true}
 }
 
 // SetSize gives the columns, and the most rows that are ever asked for. What is
@@ -67,7 +68,7 @@ func (m Model) SetSize(width, height int) Model {
 
 // SetTheme changes the colours of what is not printed yet.
 func (m Model) SetTheme(th *theme.Theme) Model {
-	m.look = newLook(th, m.config.ASCII)
+	m.look = newLook(th, m.config)
 	return m.relay()
 }
 
@@ -81,7 +82,12 @@ func (m Model) SetTypewriter(on bool) Model {
 }
 
 // inner is the width beside the gutter, which only we draw in.
-func (m Model) inner() int { return max(m.width-gutter, 1) }
+func (m Model) inner() int {
+	if m.config.Spoken {
+		return max(m.width-gutter-len("Assistant:"), 1)
+	}
+	return max(m.width-gutter, 1)
+}
 
 // Apply shows one event, text of an answer bit by bit.
 func (m Model) Apply(e event.Event) Model {
