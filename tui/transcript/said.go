@@ -153,7 +153,7 @@ func (m Model) failed(d event.ErrorMessage) Model {
 	case m.config.Saved:
 		kept = "Your message is saved."
 	}
-	return m.Notice(Failure, append([]string{sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
+	return m.notice(Failure, append([]string{sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
 }
 
 // trouble shows what is wrong beside the conversation.
@@ -169,7 +169,7 @@ func (m Model) trouble(d event.SystemError) Model {
 	if d.Details != "" {
 		says += ": " + d.Details
 	}
-	return m.Notice(kind, sentence(says))
+	return m.notice(kind, sentence(says))
 }
 
 // sentence begins with a capital letter, unless that is a name's before a
@@ -240,6 +240,11 @@ const (
 // Notice shows something that is not part of the conversation. Sentences that
 // are empty are left out.
 func (m Model) Notice(k Kind, sentences ...string) Model {
+	m.keep(func(l *Items) { l.add(event.Event{Data: note{k, sentences}}) })
+	return m.notice(k, sentences...)
+}
+
+func (m Model) notice(k Kind, sentences ...string) Model {
 	mark, style := m.look.info, m.look.theme.Muted
 	switch k {
 	case Warning:
@@ -270,6 +275,11 @@ func expand(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
 
 // Heading shows where a session begins.
 func (m Model) Heading(title string) Model {
+	m.keep(func(l *Items) { l.add(event.Event{Data: heading{title}}) })
+	return m.heading(title)
+}
+
+func (m Model) heading(title string) Model {
 	return m.block(m.look.theme.Strong.Render(text.Truncate(text.Line(title), m.width)))
 }
 
@@ -277,5 +287,8 @@ func (m Model) Heading(title string) Model {
 func (m Model) Inherit(from Model) Model {
 	from = from.Hurry().settle()
 	m.out, m.spaced = from.out, from.spaced
+	if m.items != nil && !from.any {
+		m.items.inherit(from.items)
+	}
 	return m
 }

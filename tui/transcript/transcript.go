@@ -18,6 +18,8 @@ type Config struct {
 	Saved      bool // the conversation is kept, and errors may say so
 	Spoken     bool // words instead of marks, for readers that speak
 	Marks      Marks
+	Keep       bool  // all of it stays here, to be looked at message by message
+	First      int64 // what counts the first event of Replay in its log; 0 is the first
 }
 
 // Marks are lines of their own that show nothing, by which a terminal finds its
@@ -47,11 +49,27 @@ type Model struct {
 	open    bool // the end of an answer is not marked yet
 	any     bool // a message of the user was shown
 	came    bool // something of its answer, too
+
+	items *Items // nil where nothing is kept
 }
 
 // New returns an empty transcript, 80 columns wide.
 func New(c Config, th *theme.Theme) Model {
-	return Model{config: c, look: newLook(th, c), width: 80, height: 24, spaced: true}
+	m := Model{config: c, look: newLook(th, c), width: 80, height: 24, spaced: true}
+	if c.Keep {
+		m.items = newItems(c, th)
+	}
+	return m
+}
+
+// Items are what was said, message by message; nil where it is not kept.
+func (m Model) Items() *Items { return m.items }
+
+// keep has the items change with the model.
+func (m Model) keep(change func(*Items)) {
+	if m.items != nil {
+		change(m.items)
+	}
 }
 
 // SetSize gives the columns, and the most rows that are ever asked for. What is
@@ -61,6 +79,7 @@ func (m Model) SetSize(width, height int) Model {
 	if width != m.width {
 		m.width = width
 		m = m.relay()
+		m.keep(func(l *Items) { l.dress(func(m Model) Model { return m.SetSize(width, height) }) })
 	}
 	m.height = height
 	return m
@@ -69,12 +88,14 @@ func (m Model) SetSize(width, height int) Model {
 // SetTheme changes the colours of what is not printed yet.
 func (m Model) SetTheme(th *theme.Theme) Model {
 	m.look = newLook(th, m.config)
+	m.keep(func(l *Items) { l.dress(func(m Model) Model { return m.SetTheme(th) }) })
 	return m.relay()
 }
 
 // SetTypewriter switches the typewriter on or off. Off, nothing waits.
 func (m Model) SetTypewriter(on bool) Model {
 	m.config.Typewriter = on
+	m.keep(func(l *Items) { l.dress(func(m Model) Model { return m.SetTypewriter(on) }) })
 	if !on {
 		return m.Hurry()
 	}
@@ -91,6 +112,7 @@ func (m Model) inner() int {
 
 // Apply shows one event, text of an answer bit by bit.
 func (m Model) Apply(e event.Event) Model {
+	m.keep(func(l *Items) { l.add(e) })
 	if m.config.Typewriter && m.typist.takes(e.Data) {
 		m.typist = m.typist.add(e)
 		return m
@@ -100,6 +122,7 @@ func (m Model) Apply(e event.Event) Model {
 
 // Advance lets the typewriter write what it should have written by now.
 func (m Model) Advance(now time.Time) Model {
+	m.keep(func(l *Items) { l.advance(now) })
 	var due []event.Event
 	m.typist, due = m.typist.advance(now)
 	for _, e := range due {
@@ -110,6 +133,7 @@ func (m Model) Advance(now time.Time) Model {
 
 // Hurry shows at once all that the typewriter still holds.
 func (m Model) Hurry() Model {
+	m.keep((*Items).hurry)
 	var due []event.Event
 	m.typist, due = m.typist.rest()
 	for _, e := range due {
@@ -126,6 +150,7 @@ func (m Model) Replay(events []event.Event, earlier int) Model {
 	if earlier > 0 {
 		m = m.block(m.look.muted("… " + plural(earlier, "earlier message") + " · /export writes them all"))
 	}
+	m.keep(func(l *Items) { l.begin(m.config.First, earlier, events) })
 	for _, e := range events {
 		m = m.apply(e)
 	}
@@ -156,8 +181,17 @@ func (m Model) apply(e event.Event) Model {
 		return m.trouble(d)
 	case event.TurnResponse:
 		return m.close()
+	case note:
+		return m.notice(d.kind, d.sentences...)
+	case heading:
+		return m.heading(d.title)
 	}
 	return m
+}
+
+// resting reports whether nothing of a message is still to come.
+func (m Model) resting() bool {
+	return !m.typist.busy() && m.message.doc == nil && !m.message.thinking && len(m.calls) == 0
 }
 
 // End finishes all that is not: the chat is over.
