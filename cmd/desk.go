@@ -172,7 +172,7 @@ func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
 		return o, err
 	}
 	o.Session = session(s)
-	if o.Events, _, err = db.Tail(ctx, t.session, shownEvents); err != nil {
+	if o.Events, o.First, err = db.Page(ctx, t.session, 0, shownEvents); err != nil {
 		return o, err
 	}
 	o.Earlier, o.Spent = earlier(s, o.Events)
@@ -633,6 +633,32 @@ func (d *desk) Delete(ctx context.Context, id event.SessionID) error {
 		return d.say(err)
 	}
 	return d.say(c.DeleteSession(ctx, id))
+}
+
+// Page returns a part of a session.
+func (d *desk) Page(ctx context.Context, in event.SessionID, first int64, n int) ([]event.Event, error) {
+	t, err := d.at(ctx, in)
+	if err != nil {
+		return nil, d.say(err)
+	}
+	var events []event.Event
+	from := int64(1)
+	if t.kept {
+		events, from, err = d.world.db.Page(ctx, in, first+int64(n), n)
+	} else {
+		events, err = t.events(ctx)
+	}
+	events = events[min(max(first-from, 0), int64(len(events))):]
+	return events[:min(n, len(events))], d.say(err)
+}
+
+// Find finds words in a part of a session.
+func (d *desk) Find(ctx context.Context, in event.SessionID, query string, first, next int64, last bool) (int64, error) {
+	if d.world.db == nil {
+		return 0, nil
+	}
+	seq, err := d.world.db.Seek(ctx, in, query, first, next, last)
+	return seq, d.say(err)
 }
 
 // Export writes the open session as markdown into a new file.

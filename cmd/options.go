@@ -41,6 +41,8 @@ type options struct {
 	noSave    bool
 	spoken    bool // lines to be read one after the other
 
+	fullScreen bool
+
 	files  []string
 	format string
 	trace  string
@@ -62,6 +64,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.title, "name", "n", "", "`TITLE` of the session")
 	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
 	f.BoolVar(&o.spoken, "screen-reader", false, "chat in plain lines: nothing is drawn, lists are numbered")
+	f.BoolVar(&o.fullScreen, "fullscreen", false, "chat on the whole screen; /full goes back")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`: text, image or PDF (repeatable)")
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
@@ -145,6 +148,9 @@ func (o *options) settings() map[string]string {
 	put("max_budget_usd", o.budget)
 	if o.spoken {
 		put("screen_reader", "true")
+	}
+	if o.fullScreen {
+		put("fullscreen", "true")
 	}
 	if o.maxTurns > 0 {
 		put("max_turns", strconv.Itoa(o.maxTurns))

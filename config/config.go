@@ -20,6 +20,8 @@ type Config struct {
 	Theme                       string        // auto, dark, light or the name of a theme
 	Typewriter                  bool          // text appears smoothly
 	ReducedMotion, ScreenReader bool
+	FullScreen                  bool   // the chat begins on the whole screen
+	Mouse                       bool   // which takes the mouse
 	Notify                      string // how somebody who looks elsewhere is told that an answer has ended: auto, bell, desktop or off
 	Title                       bool   // the window is called after the session
 	Progress                    bool   // the terminal shows that an answer is on its way

@@ -48,6 +48,8 @@ func settings() []setting {
 		{"prompt_marks", true, yesNo(func(c *Config) *bool { return &c.PromptMarks })},
 		{"screen_reader", true, yesNo(func(c *Config) *bool { return &c.ScreenReader })},
 		{"vi_keys", false, yesNo(func(c *Config) *bool { return &c.ViKeys })},
+		{"fullscreen", true, yesNo(func(c *Config) *bool { return &c.FullScreen })},
+		{"mouse", true, yesNo(func(c *Config) *bool { return &c.Mouse })},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
 		{"max_budget_usd", false, dollars(func(c *Config) **float64 { return &c.Budget.Run })},
 		{"budget.session", false, dollars(func(c *Config) **float64 { return &c.Budget.Session })},
@@ -61,7 +63,7 @@ func settings() []setting {
 // defaults is the configuration of somebody who has said nothing.
 func defaults() Config {
 	return Config{
-		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Keyring: true,
+		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Mouse: true, Keyring: true,
 		Notify: "auto", Title: true, Progress: true, PromptMarks: true,
 		Budget:  Budget{Unpriced: "refuse", Large: 100_000},
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},

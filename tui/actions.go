@@ -18,6 +18,7 @@ type action struct {
 	args  string   // what may stand behind the word
 	keys  []string // as tea.Key.Keystroke spells them
 	empty bool     // its keys count only while the composer is empty
+	full  bool     // its keys count only on the full screen
 	do    func(Model, string) (Model, tea.Cmd)
 }
 
@@ -52,6 +53,16 @@ func actions() []action {
 		{name: "vi", help: "write with the keys of vi, or without them", slash: "vi", do: plain(Model.toggleVi)},
 		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
 		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
+
+		{name: "full", help: "the whole screen, and back", slash: "full", keys: []string{"alt+t"}, do: plain(Model.toggleFull)},
+		{name: "find", help: "search what was said here, on the full screen", slash: "find", args: "[words]", do: Model.startFind},
+		{name: "page-up", help: "scroll up, on the full screen", keys: []string{"pgup"}, full: true, do: plain(Model.pageUp)},
+		{name: "page-down", help: "scroll down", keys: []string{"pgdown"}, full: true, do: plain(Model.pageDown)},
+		{name: "top", help: "to where the session begins", keys: []string{"home"}, full: true, empty: true, do: plain(Model.toTop)},
+		{name: "end", help: "to what is said now", keys: []string{"end"}, full: true, empty: true, do: plain(Model.toEnd)},
+		{name: "prompt-up", help: "to the message you sent before", keys: []string{"alt+up"}, full: true, do: plain(Model.promptUp)},
+		{name: "prompt-down", help: "to the message you sent next", keys: []string{"alt+down"}, full: true, do: plain(Model.promptDown)},
+		{name: "read", help: "from message to message: fold, copy, search", keys: []string{"shift+tab"}, full: true, do: plain(Model.toReading)},
 
 		{name: "stop", help: "stop the answer, keep what came", keys: []string{"esc"}, do: plain(Model.stop)},
 		{name: "cancel", help: "stop; clear the draft; again to quit", keys: []string{"ctrl+c"}, do: plain(Model.cancel)},

@@ -90,6 +90,13 @@ type Library interface {
 	// Tag gives a session tags, or takes those away that have a minus before them,
 	// and returns all that it has.
 	Tag(ctx context.Context, id event.SessionID, tags []string) ([]string, error)
+	// Page returns n events of a session from the one that first counts on, oldest
+	// first; the first event of a session is 1.
+	Page(ctx context.Context, in event.SessionID, first int64, n int) ([]event.Event, error)
+	// Find returns what counts the last message of a session that has all words of
+	// a query, or the first, among those from first on before the one that next
+	// counts; 0 where there is none.
+	Find(ctx context.Context, in event.SessionID, query string, first, next int64, last bool) (int64, error)
 	// Export writes the open session to a file, an empty path to one of the
 	// backend's choice, and returns where that is.
 	Export(ctx context.Context, path string) (string, error)
@@ -228,6 +235,7 @@ type Opened struct {
 
 	Events  []event.Event // what was said, oldest first; a screenful is enough
 	Earlier int           // messages that Events leaves out
+	First   int64         // what counts the first of Events in the session, from 1; 0 is 1
 	Spent   Spent         // by turns that Events leaves out
 
 	Draft   Draft

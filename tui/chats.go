@@ -407,7 +407,7 @@ func recent(o Opened, questions int) Opened {
 		}
 	}
 	o.skipped = o.Events[:from]
-	o.Events = o.Events[from:]
+	o.Events, o.First = o.Events[from:], max(o.First, 1)+int64(from)
 	for _, e := range o.skipped {
 		switch e.Data.(type) {
 		case event.UserMessage, event.AssistantMessage:

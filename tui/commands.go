@@ -18,7 +18,7 @@ import (
 func (m Model) openPalette() (Model, tea.Cmd) {
 	var list []palette.Item
 	for _, a := range m.table.actions {
-		if a.name == "palette" || a.name == "cancel" {
+		if a.name == "palette" || a.name == "cancel" || a.full && !m.full.on {
 			continue
 		}
 		list = append(list, palette.Item{ID: a.name, Title: pad(a.name, 9), Detail: a.help, Hint: a.hintOf()})

@@ -121,7 +121,8 @@ func answers(t *testing.T, text string) script.Turns {
 type desk struct {
 	feed    *Feed
 	answers script.Turns
-	broken  error // what Send fails with before anything is kept
+	log     []event.Event // of the open session, from its beginning
+	broken  error         // what Send fails with before anything is kept
 	deleted []event.SessionID
 	images  []Image
 	copied  string
@@ -431,6 +432,18 @@ func (d *desk) Delete(_ context.Context, id event.SessionID) error {
 	d.deleted = append(d.deleted, id)
 	return nil
 }
+func (d *desk) Page(_ context.Context, _ event.SessionID, first int64, n int) ([]event.Event, error) {
+	return d.log[first-1 : min(first-1+int64(n), int64(len(d.log)))], nil
+}
+func (d *desk) Find(_ context.Context, _ event.SessionID, query string, first, next int64, last bool) (int64, error) {
+	var found int64
+	for seq := first; seq < next && (last || found == 0); seq++ {
+		if b, _ := event.MarshalData(d.log[seq-1].Data); strings.Contains(strings.ToLower(string(b)), strings.ToLower(query)) {
+			found = seq
+		}
+	}
+	return found, nil
+}
 func (d *desk) Export(context.Context, string) (string, error) {
 	return "", errors.New("the disk is full")
 }
@@ -648,6 +661,17 @@ func (u *user) does(line string) {
 			u.send(keyOf(k))
 			u.wait(50 * time.Millisecond)
 		}
+	case "wheels": // up or down
+		b := map[string]tea.MouseButton{"up": tea.MouseWheelUp, "down": tea.MouseWheelDown}[rest]
+		u.send(tea.MouseWheelMsg{Button: b})
+	case "clicks": // on a row
+		var y int
+		_, _ = fmt.Sscan(rest, &y)
+		u.send(tea.MouseClickMsg{Button: tea.MouseLeft, Y: y})
+	case "resumes-long": // a session of so many messages
+		var n int
+		_, _ = fmt.Sscan(rest, &n)
+		u.opens(u.long(n))
 	case "pastes":
 		u.send(tea.PasteMsg{Content: strings.ReplaceAll(rest, `\n`, "\n")})
 	case "waits":
@@ -706,6 +730,19 @@ func (u *user) before() Opened {
 	}
 }
 
+// long is the end of a session of many messages.
+func (u *user) long(n int) Opened {
+	for i := range n {
+		d := event.Data(event.UserMessage{ID: fmt.Sprint("u", i), Content: event.Say(fmt.Sprintf("Question %d?", i/2+1))})
+		if i%2 == 1 {
+			d = event.AssistantMessage{ID: fmt.Sprint("a", i), Content: event.Parts{event.Text{Text: fmt.Sprintf("Answer *%d* of many.", i/2+1)}}, StopReason: event.EndTurn}
+		}
+		u.desk.log = append(u.desk.log, event.Event{At: time.Now(), Data: d})
+	}
+	first := max(n-20, 0)
+	return Opened{Session: Session{ID: "s1", Title: "Long"}, Model: small, Saved: true, Events: u.desk.log[first:], First: int64(first) + 1, Earlier: first}
+}
+
 func (u *user) leave() {
 	u.desk.Interrupt("")
 	u.stop()
@@ -724,7 +761,8 @@ func keyOf(name string) tea.KeyPressMsg {
 			name, mod = rest, mod|m.mod
 		}
 	}
-	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' ', "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown}
+	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' ',
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd}
 	if code, ok := codes[name]; ok {
 		k := tea.KeyPressMsg{Code: code, Mod: mod}
 		if name == "space" {

@@ -23,7 +23,13 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	if key == "esc" && m.rewound.any() && !m.outbox.busy {
 		return m.leaveEdit()
 	}
-	if a, ok := m.table.key(key, m.composer.Empty()); ok {
+	m.full.failed = false
+	if m.full.focus != none || m.full.find.typing {
+		if m, cmd, ok := m.reading(k); ok {
+			return m, cmd
+		}
+	}
+	if a, ok := m.table.key(key, m.composer.Empty()); ok && (!a.full || m.full.on) {
 		return a.do(m, "")
 	}
 	if place, ok := chatKey(key); ok {

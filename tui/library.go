@@ -31,7 +31,9 @@ func (m Model) display(o Opened) Model {
 		o.Prompts = m.open.Prompts
 	}
 	m.open, m.subject = o, ""
-	m.transcript = transcript.New(m.prefs.transcript(o.Saved), m.prefs.theme).
+	config := m.prefs.transcript(o.Saved)
+	config.First = o.First
+	m.transcript = transcript.New(config, m.prefs.theme).
 		SetSize(m.width, m.height).Inherit(m.transcript)
 	if o.Session.Title != "" {
 		m.transcript = m.transcript.Heading(o.Session.Title)
@@ -42,6 +44,7 @@ func (m Model) display(o Opened) Model {
 		m = m.regard(e)
 	}
 	m.transcript = m.transcript.Replay(events, o.Earlier)
+	m = m.reopen()
 	if o.Hello != "" {
 		m = m.say(transcript.Info, o.Hello)
 	}

@@ -116,7 +116,7 @@ func (m Model) dress() Model {
 
 // transcript is how a transcript is shown.
 func (p prefs) transcript(saved bool) transcript.Config {
-	c := transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: saved}
+	c := transcript.Config{Typewriter: p.typewriter, ASCII: p.ascii, Saved: saved, Keep: !p.spoken}
 	switch {
 	case p.spoken:
 		c.Spoken, c.Marks = true, transcript.Marks{Prompt: beginsUser, Answer: endsUser}

@@ -31,6 +31,8 @@ type Options struct {
 	Theme        string                // dark, light, plain; anything else asks the terminal
 	NoTypewriter bool                  // text appears as it comes
 	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
+	FullScreen   bool                  // the chat begins on the whole screen
+	NoMouse      bool                  // where the mouse stays the terminal's
 	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
 	CompactAt    int                   // percent of the context in use that leads to a summary; 0 never does
 	Notify       string                // what tells who looks elsewhere that an answer has ended: off, bell, desktop; anything else chooses
@@ -248,6 +250,7 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 	if ok {
 		m := end.model.halt()
 		m.prefs.waiting = false
+		m = m.inline()
 		m.transcript = m.transcript.End()
 		_, f := m.frame()
 		c.screen.Draw(screen.Frame{Above: f.Above})

@@ -30,6 +30,7 @@ func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
 	}
 	m, look := m.post(s.Trim(), s.Mentions)
 	m.outbox.held = false
+	m, _ = m.toEnd()
 	m, cmd := m.pump()
 	return m, tea.Batch(keep, look, cmd)
 }

@@ -37,7 +37,7 @@ func does(t *rapid.T, m Model, at time.Time) (Model, time.Time) {
 		m, _ = m.update(tea.WindowSizeMsg{Width: w, Height: h})
 		return m, at
 	case 1, 2:
-		k := rapid.SampledFrom([]string{"a", "/", "?", "enter", "esc", "up", "down", "tab", "backspace", "ctrl+p", "ctrl+r", "ctrl+c", "alt+enter"}).Draw(t, "key")
+		k := rapid.SampledFrom([]string{"a", "/", "?", "enter", "esc", "up", "down", "tab", "backspace", "ctrl+p", "ctrl+r", "ctrl+c", "alt+enter", "alt+t", "pgup", "pgdown", "home", "end", "alt+up", "alt+down", "shift+tab", "space", "n"}).Draw(t, "key")
 		m, _ = m.update(keyOf(k))
 		return m, at
 	case 3:

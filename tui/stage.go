@@ -77,9 +77,15 @@ func (s *stage) paint() tea.Cmd {
 // View is empty: the stage draws for itself.
 func (s *stage) View() tea.View { return tea.View{} }
 
-// frame is what the terminal should show. What is finished is given away.
+// frame is what the terminal should show. What is finished is given away, unless
+// the whole screen shows it.
 func (m Model) frame() (Model, screen.Frame) {
 	var f screen.Frame
+	if m.full.on {
+		f.Full, f.Mouse = true, m.full.mouse
+		f.Lines, f.Cursor = m.page()
+		return m, f
+	}
 	if !m.prefs.waiting {
 		m.transcript, f.Above = m.transcript.Take()
 	}

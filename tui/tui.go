@@ -45,6 +45,7 @@ type Model struct {
 	composer   composer.Model
 	outbox     outbox
 	overlays   overlays
+	full       full
 	draft      draft
 	aside      aside
 	finding    finding
@@ -69,6 +70,10 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 	for _, c := range conflicts {
 		m.transcript = m.transcript.Notice(transcript.Warning, c)
 	}
+	m.full.mouse = !o.NoMouse
+	if o.FullScreen {
+		m, _ = m.toggleFull()
+	}
 	return m
 }
 
@@ -80,7 +85,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) { return m.update(msg) }
 
 func (m Model) update(msg tea.Msg) (Model, tea.Cmd) {
 	m, cmd := m.take(msg)
-	return m.signal(), cmd
+	m, more := m.more()
+	return m.signal(), tea.Batch(cmd, more)
 }
 
 func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
@@ -89,6 +95,8 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 		return m.press(msg)
 	case tea.PasteMsg:
 		return m.write(msg)
+	case tea.MouseMsg:
+		return m.wheel(msg), nil
 	case outputs:
 		return m.show(msg)
 	case tea.WindowSizeMsg:

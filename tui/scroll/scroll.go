@@ -62,14 +62,19 @@ func (v View) Top(l List, height int) View {
 	return at(l, place{}).settle(l, height)
 }
 
-// To brings a row of an item into the window, the window staying where it is if
-// the row is there already. Else so many rows above it are shown, too.
-func (v View) To(l List, height, item, row, above int) View {
+// To brings a row of an item into the window, which stays where it is if the row
+// is there already.
+func (v View) To(l List, height, item, row int) View {
 	for _, r := range v.Rows(l, height) {
 		if r.Item == item && r.N == row {
 			return v
 		}
 	}
+	return v.Put(l, height, item, row, height/3)
+}
+
+// Put begins the window so many rows above a row of an item.
+func (v View) Put(l List, height, item, row, above int) View {
 	return at(l, walk(l, place{item, row - above})).settle(l, height)
 }
 

@@ -181,6 +181,28 @@ func (l *Items) Index(key int64) int {
 // End is a key that is greater than all.
 func (l *Items) End() int64 { return l.end }
 
+// Share is how much of the conversation lies before an item, in percent of what
+// is here and what is not.
+func (l *Items) Share(i int) int {
+	gaps := int64(0)
+	for _, it := range l.list {
+		if it.gap {
+			gaps += it.next - it.key
+		}
+	}
+	above, all := int64(0), int64(0)
+	for n, it := range l.list {
+		weight := int64(1)
+		if it.gap {
+			weight = int64(l.missing) * (it.next - it.key) / gaps
+		}
+		if all += weight; n < i {
+			above += weight
+		}
+	}
+	return int(100 * above / max(all, 1))
+}
+
 // User reports whether an item is what the user said.
 func (l *Items) User(i int) bool { return l.list[i].user }
 
