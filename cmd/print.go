@@ -315,7 +315,7 @@ func (p progress) Present(_ context.Context, _ event.AgentID, e event.Event) err
 			p.w.note("%s", d.Reason)
 			break
 		}
-		p.w.note("%s; trying again in %s (%d of %d)", d.Reason, (time.Duration(d.DelayMs) * time.Millisecond).Round(100*time.Millisecond), d.Attempt, d.MaxAttempts)
+		p.w.note("%s; trying again %s (%d of %d)", d.Reason, soon(time.Duration(d.DelayMs)*time.Millisecond), d.Attempt, d.MaxAttempts)
 	case event.SystemError:
 		p.trouble(d)
 	case event.ToolExecuting:
@@ -340,4 +340,12 @@ func (p progress) trouble(e event.SystemError) {
 	case p.verbose:
 		p.w.note("%s: %s", e.Message, e.Details)
 	}
+}
+
+// soon says when, to a tenth of a second.
+func soon(d time.Duration) string {
+	if d = d.Round(100 * time.Millisecond); d > 0 {
+		return "in " + d.String()
+	}
+	return "at once"
 }

@@ -406,7 +406,7 @@ func (c Call) broken(err error) *engine.Fault {
 		return c.fault(event.CodeNetwork, "nothing answers at %s: connection refused", host)
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return c.fault(event.CodeNetwork, "%s reset the connection", host)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
 		return c.fault(event.CodeNetwork, "%s closed the connection without an answer", host)
 	case containsAny(text, "tls:", "x509:", "certificate", "server gave HTTP response to HTTPS client"):
 		f := c.fault(event.CodeNetwork, "no safe connection to %s (TLS or certificate): %s", host, text)
@@ -428,8 +428,10 @@ func (c Call) host() string {
 // tryAgain reports whether a request that found no answer may find one: it did
 // not connect, or the connection went before anything came back.
 func tryAgain(err error) bool {
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return true
+	for _, gone := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed} {
+		if errors.Is(err, gone) {
+			return true
+		}
 	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect")

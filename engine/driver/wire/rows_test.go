@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -465,6 +466,36 @@ func TestTiers(t *testing.T) {
 	})
 }
 
+// TestAConnectionThatWasOld asks again where a connection that had served before
+// was closed at the other end while the next request was being written.
+func TestAConnectionThatWasOld(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d dialect) {
+		for _, gone := range []error{net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, io.EOF} {
+			old := &stale{err: &net.OpError{Op: "write", Net: "tcp", Err: gone}, then: answer{d.whole()}}
+			c := quick(t, nil)
+			c.Transport = old
+			o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+			if o.err != nil || o.text != said(20) || len(o.retries) != 1 || !strings.Contains(o.retries[0].Reason, "the connection") {
+				t.Errorf("%v: %+v, error %v", gone, o.retries, o.err)
+			}
+		}
+	})
+}
+
+// A stale transport fails once.
+type stale struct {
+	err  error
+	then http.RoundTripper
+}
+
+func (s *stale) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := s.err; err != nil {
+		s.err = nil
+		return nil, err
+	}
+	return s.then.RoundTrip(r)
+}
+
 // rows are the faults of a stream (1–33), and of the network and of another try
 // (34–52), each with what shows that it is borne: a word of a file, from here.
 var rows = map[int][]string{
@@ -518,7 +549,7 @@ var rows = map[int][]string{
 	48: {"kit_test.go: func TestFiveHundredTurns"},
 	49: {"../../../cmd/clock_test.go: func TestSteadyClockNeverGoesBack", "faults_test.go: after a date, by the server's clock"},
 	50: {"faults_test.go: base URL has a user name or password", "faults_test.go: base URL has a space", "faults_test.go: base URL has a query"},
-	51: {"faults_test.go: Idempotency-Key", "rows_test.go: func TestNothingIsPaidTwice"},
+	51: {"faults_test.go: Idempotency-Key", "rows_test.go: func TestNothingIsPaidTwice", "rows_test.go: func TestAConnectionThatWasOld"},
 	52: {"../../../tui/testdata/frames/retrying.txtar: /retry", "rows_test.go: func TestNothingIsPaidTwice"},
 }
 
