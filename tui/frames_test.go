@@ -212,14 +212,16 @@ func (d *desk) shown(t *talk) Opened {
 	return Opened{Session: Session{ID: t.id, Title: t.title}, Agent: agentOf(t.id), Model: small, Saved: true, Events: slices.Clip(t.events), Draft: d.drafts[t.id]}
 }
 
-func (d *desk) begin(title string, trunk event.SessionID) *talk {
+func (d *desk) begin() *talk {
 	d.made++
-	t := d.talk(event.SessionID(fmt.Sprint("t", d.made)))
-	t.title = title
-	if trunk != "" {
-		t.trunk = trunk
-	}
-	return t
+	return d.talk(event.SessionID(fmt.Sprint("t", d.made)))
+}
+
+// branch begins another way of a session, with the first so many events.
+func (d *desk) branch(of *talk, events int) Opened {
+	t := d.begin()
+	t.title, t.trunk, t.events = of.title, of.trunk, slices.Clone(of.events[:events])
+	return d.shown(t)
 }
 
 func (d *desk) Asked(_ context.Context, n int, id string) (Asked, error) {
@@ -265,9 +267,7 @@ func (d *desk) Branch(_ context.Context, before string) (Opened, error) {
 	for _, t := range d.ways() {
 		for i, e := range t.events {
 			if u, ok := e.Data.(event.UserMessage); ok && u.ID == before {
-				b := d.begin(t.title, t.trunk)
-				b.events = slices.Clone(t.events[:i])
-				return d.shown(b), nil
+				return d.branch(t, i), nil
 			}
 		}
 	}
@@ -318,9 +318,7 @@ func (d *desk) Climb(_ context.Context, message string) (Opened, error) {
 				}
 				end++
 			}
-			b := d.begin(t.title, t.trunk)
-			b.events = slices.Clone(t.events[:end])
-			return d.shown(b), nil
+			return d.branch(t, end), nil
 		}
 	}
 	return Opened{}, errors.New("there is no such message")
@@ -387,7 +385,7 @@ func (d *desk) Open(_ context.Context, id event.SessionID) (Opened, error) {
 func (d *desk) New(context.Context) (Opened, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.shown(d.begin("", "")), nil
+	return d.shown(d.begin()), nil
 }
 func (d *desk) Fork(context.Context) (Opened, error) {
 	d.copyTo("copy")
