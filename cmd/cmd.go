@@ -29,7 +29,7 @@ func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) in
 	root := rootCommand(w)
 	help := &heeded{out: stdout}
 	root.SetOut(help)
-	root.SetArgs(withOptionalValues(args))
+	root.SetArgs(withTagsOff(withOptionalValues(args)))
 	err := w.safely(func() error { return root.ExecuteContext(ctx) })
 	if err == nil {
 		err = help.err

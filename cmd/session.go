@@ -17,10 +17,11 @@ import (
 
 func sessionCommand(w *world) *cobra.Command {
 	c := &cobra.Command{
-		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, fork, remove and export sessions",
+		Use: "session", Aliases: []string{"sessions"}, Short: "List, show, search, rename, tag, fork, export, import and remove sessions",
 		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
-	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionFork(w), sessionRemove(w), sessionExport(w))
+	c.AddCommand(sessionList(w), sessionShow(w), sessionSearch(w), sessionRename(w), sessionTag(w),
+		sessionFork(w), sessionTree(w), sessionExport(w), sessionImport(w), sessionRemove(w), sessionPrune(w))
 	return c
 }
 
@@ -37,6 +38,8 @@ type listed struct {
 	Usage       resultUsage     `json:"usage"`
 	CostUSD     *event.USD      `json:"cost_usd"`
 	Interrupted bool            `json:"interrupted"`
+	Branches    int             `json:"branches"`
+	Tags        []string        `json:"tags,omitempty"`
 	Snippet     string          `json:"snippet,omitempty"`
 }
 
@@ -44,13 +47,14 @@ func list(s store.Session, snippet string) listed {
 	return listed{
 		ID: s.ID, Title: s.Title, Model: s.Model, Dir: s.Dir, ParentID: s.ParentID, Created: s.Created, Updated: s.Updated,
 		Messages: s.Messages, CostUSD: s.Cost, Interrupted: s.Interrupted, Snippet: snippet,
-		Usage: resultUsageOf(s.Usage),
+		Usage: resultUsageOf(s.Usage), Branches: s.Branches, Tags: strings.Fields(s.Tags),
 	}
 }
 
 func sessionList(w *world) *cobra.Command {
 	var asJSON, here bool
 	var limit int
+	var tag string
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the last used first", Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -61,6 +65,11 @@ func sessionList(w *world) *cobra.Command {
 			f := store.Filter{Limit: limit}
 			if here {
 				f.Dir = absolute(w.dir)
+			}
+			if tag != "" {
+				if f.Tag, err = store.TagOf(tag); err != nil {
+					return badTag(err)
+				}
 			}
 			all, err := db.Sessions(c.Context(), f)
 			if err != nil {
@@ -75,6 +84,7 @@ func sessionList(w *world) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&here, "here", false, "only sessions of this folder")
+	c.Flags().StringVar(&tag, "tag", "", "only sessions that have this `TAG`")
 	c.Flags().IntVar(&limit, "limit", 50, "at most `N` of them; 0 for all")
 	return c
 }
@@ -123,6 +133,12 @@ func (w *world) showSessions(rows []listed, asJSON bool, none string) error {
 		title := s.Title
 		if s.Interrupted {
 			title += " (interrupted)"
+		}
+		if s.Branches > 1 {
+			title += fmt.Sprintf(" (%d branches)", s.Branches)
+		}
+		for _, tag := range s.Tags {
+			title += " #" + tag
 		}
 		t.row(shortID(s.ID), ago(s.Updated), fmt.Sprint(s.Messages), cost(s.CostUSD), s.Model, title)
 		if s.Snippet != "" {
@@ -318,12 +334,20 @@ func sessionRemove(w *world) *cobra.Command {
 // process is using.
 func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes bool) error {
 	if !yes {
-		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %d messages for good?", shortID(s.ID), text.Line(s.Title), s.Messages))
+		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %d messages%s for good?", shortID(s.ID), text.Line(s.Title), s.Messages, onBranches(s)))
 		if err != nil || !ok {
 			return err
 		}
 	}
 	return db.Delete(ctx, s.ID)
+}
+
+// onBranches says that a session is deleted with all its branches.
+func onBranches(s store.Session) string {
+	if s.Branches < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", and its other branches (%d in all),", s.Branches)
 }
 
 // sessionEvents reads a session that a person names.

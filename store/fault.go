@@ -71,6 +71,9 @@ func (e *AmbiguousError) Error() string {
 	ids := make([]string, len(e.Candidates))
 	for i, s := range e.Candidates {
 		ids[i] = string(s.ID)
+		if title := line(s.Title); title != "" {
+			ids[i] += " (" + clip(title, 40) + ")"
+		}
 	}
 	return fmt.Sprintf("%q means several sessions: %s", e.Ref, strings.Join(ids, ", "))
 }

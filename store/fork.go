@@ -100,3 +100,25 @@ func closeOpen(ctx context.Context, tx *sql.Tx, session event.SessionID, step en
 	}
 	return mend(ctx, tx, session, head, nil, step, false)
 }
+
+// Import makes a session of a log that comes from elsewhere: all of it, or
+// nothing. What was used there is not counted as used here; a turn that its log
+// leaves open is broken off.
+func (db *DB) Import(ctx context.Context, s Session, log []event.Event) error {
+	return db.write(ctx, "import", func(ctx context.Context, tx *sql.Tx) error {
+		s.Trunk, s.ParentID = "", ""
+		if err := db.create(ctx, tx, s); err != nil {
+			return err
+		}
+		for _, e := range log {
+			if err := add(ctx, tx, s.ID, e, false); err != nil {
+				return err
+			}
+		}
+		step, err := db.step(ctx, tx, s.ID)
+		if err != nil {
+			return err
+		}
+		return closeOpen(ctx, tx, s.ID, step)
+	})
+}
