@@ -35,7 +35,7 @@ func chat(ctx context.Context, w *world, o options) error {
 			return d, opened, err
 		},
 		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
-		Notify: c.Notify, NoTitle: !c.Title, NoProgress: !c.Progress, NoMarks: !c.PromptMarks,
+		Measure: c.ReadingWidth, Notify: c.Notify, NoTitle: !c.Title, NoProgress: !c.Progress, NoMarks: !c.PromptMarks,
 		FullScreen: c.FullScreen, NoMouse: !c.Mouse,
 		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt,
 		Keys: c.Bindings, Vi: c.ViKeys, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,

@@ -22,6 +22,7 @@ type Config struct {
 	ReducedMotion, ScreenReader bool
 	FullScreen                  bool   // the chat begins on the whole screen
 	Mouse                       bool   // which takes the mouse
+	ReadingWidth                int    // cells that a line of prose takes at most; 0 is all there are
 	Notify                      string // how somebody who looks elsewhere is told that an answer has ended: auto, bell, desktop or off
 	Title                       bool   // the window is called after the session
 	Progress                    bool   // the terminal shows that an answer is on its way

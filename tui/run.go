@@ -36,6 +36,7 @@ type Options struct {
 	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
 	CompactAt    int                   // percent of the context in use that leads to a summary; 0 never does
 	Notify       string                // what tells who looks elsewhere that an answer has ended: off, bell, desktop; anything else chooses
+	Measure      int                   // cells that a line of prose takes at most; 0 is all there are
 	NoTitle      bool                  // the window keeps its title
 	NoProgress   bool                  // it shows no progress
 	NoMarks      bool                  // nothing marks where a prompt begins

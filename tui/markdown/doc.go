@@ -21,13 +21,14 @@ const (
 // A Doc is a markdown text that grows, laid out for a width and a theme. The text comes from outside: no escape sequence in it
 // gets out. A Doc belongs to one goroutine.
 type Doc struct {
-	width int
-	look  *look
-	words *grammar
-	in    text.Cleaner
-	line  []byte // the line that has not ended
-	prose bool   // the beginning of that line is in the open paragraph already
-	tried int    // its length when that was tried
+	width   int
+	measure int // at most this wide is prose; 0 is as wide as the rest
+	look    *look
+	words   *grammar
+	in      text.Cleaner
+	line    []byte // the line that has not ended
+	prose   bool   // the beginning of that line is in the open paragraph already
+	tried   int    // its length when that was tried
 	state
 	done []string // finished lines that nobody has taken
 }
@@ -48,10 +49,17 @@ func New(width int, th theme.Theme) *Doc {
 	return &Doc{width: max(width, 1), look: newLook(th), words: newGrammar()}
 }
 
+// Measure says that prose takes no more than so many cells of a line, before any
+// text is added; 0 is all. Code and tables take what there is.
+func (d *Doc) Measure(cells int) *Doc {
+	d.measure = max(cells, 0)
+	return d
+}
+
 // Another returns an empty Doc of the same width and theme. It costs less than New, since what is known of programming languages is
 // shared; so the two belong to one goroutine.
 func (d *Doc) Another() *Doc {
-	return &Doc{width: d.width, look: d.look, words: d.words.fresh()}
+	return &Doc{width: d.width, measure: d.measure, look: d.look, words: d.words.fresh()}
 }
 
 // Render lays out a whole text. Unlike a text that grows, it knows the definitions of links that come after their use.
@@ -113,7 +121,7 @@ func (d *Doc) Tail(maxLines int) []string {
 
 // copy returns a Doc that can go on from here without changing d.
 func (d *Doc) copy() *Doc {
-	c := &Doc{width: d.width, look: d.look, words: d.words, state: d.state}
+	c := &Doc{width: d.width, measure: d.measure, look: d.look, words: d.words, state: d.state}
 	c.open = slices.Clone(d.open)
 	if d.leaf != nil {
 		c.leaf = d.leaf.clone()

@@ -67,9 +67,14 @@ func (d *Doc) prefix(open []container) string {
 // room returns how many cells the open containers leave to a line.
 func (d *Doc) room() int { return d.width - text.Width(d.prefix(d.open)) }
 
-// wrap breaks a styled text into lines for the room there is.
+// wrap breaks a styled text into lines for the room there is, and no longer ones
+// than eyes find the way back from.
 func (d *Doc) wrap(flow string) []string {
-	return carry(text.Wrap(flow, d.room()))
+	room := d.room()
+	if d.measure > 0 {
+		room = min(room, max(d.measure-(d.width-room), 1))
+	}
+	return carry(text.Wrap(flow, room))
 }
 
 // fit makes sure of the width: a character that does not fit becomes an ellipsis.

@@ -19,7 +19,7 @@ const maxPrompt = 50
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
 	m.message, m.any, m.came = message{}, true, false
-	rows := text.Wrap(expand(text.Clean(spoken(d.Content))), m.inner())
+	rows := text.Wrap(expand(text.Clean(spoken(d.Content))), m.measure())
 	if over := len(rows) - maxPrompt; over > 0 {
 		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
 	}
@@ -257,7 +257,7 @@ func (m Model) notice(k Kind, sentences ...string) Model {
 		if s == "" {
 			continue
 		}
-		for _, row := range text.Wrap(expand(text.Clean(s)), m.inner()) {
+		for _, row := range text.Wrap(expand(text.Clean(s)), m.measure()) {
 			switch {
 			case len(lines) == 0:
 				lines = append(lines, style.Render(mark+" "+row))

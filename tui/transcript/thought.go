@@ -34,7 +34,7 @@ func (m Model) think(at time.Time, s string) Model {
 
 // thoughtTail is the thought's last n rows.
 func (m Model) thoughtTail(n int) []string {
-	rows := text.Wrap(expand(strings.TrimSpace(m.message.thought)), m.inner())
+	rows := text.Wrap(expand(strings.TrimSpace(m.message.thought)), m.measure())
 	rows = rows[max(0, len(rows)-n):]
 	out := make([]string, len(rows))
 	for i, row := range rows {

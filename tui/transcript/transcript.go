@@ -16,6 +16,7 @@ type Config struct {
 	Typewriter bool // text appears smoothly instead of as it comes
 	ASCII      bool // no marks outside ASCII
 	Saved      bool // the conversation is kept, and errors may say so
+	Measure    int  // cells that a line of prose takes at most; 0 is all there are
 	Spoken     bool // words instead of marks, for readers that speak
 	Marks      Marks
 	Keep       bool  // all of it stays here, to be looked at message by message
@@ -108,6 +109,14 @@ func (m Model) inner() int {
 		return max(m.width-gutter-len("Assistant:"), 1)
 	}
 	return max(m.width-gutter, 1)
+}
+
+// measure is how long a line of prose gets.
+func (m Model) measure() int {
+	if m.config.Measure > 0 {
+		return min(m.inner(), m.config.Measure)
+	}
+	return m.inner()
 }
 
 // Apply shows one event, text of an answer bit by bit.
