@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -26,9 +27,11 @@ const (
 )
 
 // A browser finds files below the folder where the program was started. What it
-// has seen it knows for a while, so that not every key looks again.
+// has seen it knows for a while, so that not every key looks again. The zero
+// value has seen nothing.
 type browser struct {
-	turn chan struct{} // held by who looks
+	once sync.Once
+	turn chan struct{} // held by who looks; a lock that one can stop waiting for
 	at   time.Time
 	tree []string // files, by their paths with slashes
 }
@@ -68,6 +71,7 @@ func outside(part string) bool {
 // walked are the files below the folder here.
 func (d *desk) walked(ctx context.Context) ([]string, error) {
 	b := &d.browser
+	b.once.Do(func() { b.turn = make(chan struct{}, 1) })
 	select {
 	case b.turn <- struct{}{}:
 	case <-ctx.Done():

@@ -20,7 +20,7 @@ func chat(ctx context.Context, w *world, o options) error {
 	}
 	w.signals.handOver()
 	feed := tui.NewFeed()
-	d := &desk{world: w, options: o, feed: feed, browser: browser{turn: make(chan struct{}, 1)}}
+	d := &desk{world: w, options: o, feed: feed}
 	files, err := d.given(ctx)
 	if err != nil {
 		return err
