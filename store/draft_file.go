@@ -13,7 +13,7 @@ import (
 // all others of the session. Data is asked for those that are not kept yet; what
 // it has not got is not kept.
 func (db *DB) KeepFiles(ctx context.Context, session event.SessionID, paths []string, data func(path string) ([]byte, bool)) error {
-	list, err := json.Marshal(paths)
+	list, err := json.Marshal(append([]string{}, paths...)) // never null, which is in no list
 	if err != nil {
 		return db.fault("keep files", err)
 	}
