@@ -232,7 +232,7 @@ func (s *seat) exits(code int) {
 func (s *seat) tidy() {
 	s.t.Helper()
 	out := s.last()
-	for _, mode := range [][2]string{{"\x1b[?2004h", "\x1b[?2004l"}, {"\x1b[>1u", "\x1b[<u"}, {"\x1b[?2026h", "\x1b[?2026l"}, {"\x1b[>4;2m", "\x1b[>4m"}} {
+	for _, mode := range [][2]string{{"\x1b[?2004h", "\x1b[?2004l"}, {"\x1b[>1u", "\x1b[<u"}, {"\x1b[?2026h", "\x1b[?2026l"}, {"\x1b[>4;2m", "\x1b[>4m"}, {"\x1b[?1049h", "\x1b[?1049l"}, {"\x1b[?1000h", "\x1b[?1000l"}, {"\x1b[?1006h", "\x1b[?1006l"}} {
 		if strings.LastIndex(out, mode[0]) > strings.LastIndex(out, mode[1]) {
 			s.t.Errorf("%q was left on", mode[0])
 		}
@@ -277,6 +277,63 @@ func TestSignals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// From the full screen, too: what was said there is printed where it belongs.
+func TestEndsOfTheFullScreen(t *testing.T) {
+	begin := func(t *testing.T) *seat {
+		t.Parallel()
+		s := sit(t)
+		s.sees("test/small")
+		s.types("\x1bt")
+		s.until("the full screen", s.full)
+		s.types("go\r")
+		s.sees("half of it")
+		return s
+	}
+	printed := func(t *testing.T, s *seat) {
+		t.Helper()
+		if got := s.text(); s.full() || strings.Count(got, "half of it") != 1 || strings.Contains(got, "test/small") {
+			t.Errorf("what was said should stay and the rest go:\n%s", got)
+		}
+		if on, off := strings.Count(s.output(), "\x1b[>1u"), strings.Count(s.output(), "\x1b[<u"); on != off {
+			t.Errorf("the keyboard's flags were pushed %d times and popped %d times", on, off)
+		}
+	}
+	t.Run("a signal", func(t *testing.T) {
+		s := begin(t)
+		_ = s.cmd.Process.Signal(syscall.SIGTERM)
+		s.left(143)
+		printed(t, s)
+	})
+	t.Run("a panic", func(t *testing.T) {
+		s := begin(t)
+		s.types("/export\r")
+		s.left(70)
+		printed(t, s)
+	})
+	t.Run("the editor and back", func(t *testing.T) {
+		s := begin(t)
+		s.types("text\x07")
+		s.sees("text edited")
+		s.until("the full screen again", s.full)
+		s.types("\x1bt")
+		s.until("the first screen", func() bool { return !s.full() && strings.Contains(s.text(), "text edited") })
+		s.types("\x03")
+		s.sees("stopped")
+		s.types("\x03")
+		s.sees("Ask anything")
+		s.types("\x04")
+		s.left(0)
+		printed(t, s)
+	})
+}
+
+// full reports whether the other screen is shown.
+func (s *seat) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.IsAltScreen()
 }
 
 func TestPanic(t *testing.T) {

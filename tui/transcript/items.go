@@ -56,7 +56,7 @@ func (l *Items) begin(first int64, missing int, events []event.Event) {
 		l.missing = missing
 	}
 	for _, e := range events {
-		l.add(e)
+		l.Add(e)
 	}
 	l.stored = l.end
 	for _, it := range l.list {
@@ -72,13 +72,13 @@ func (l *Items) inherit(from *Items) {
 	}
 	for _, it := range from.list {
 		for _, e := range it.events {
-			l.add(e)
+			l.Add(e)
 		}
 	}
 }
 
-// add takes an event as it comes.
-func (l *Items) add(e event.Event) {
+// Add takes an event as it comes.
+func (l *Items) Add(e event.Event) {
 	n := len(l.list)
 	l.list = grow(l.list, l.end, e)
 	l.end++

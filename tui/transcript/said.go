@@ -240,7 +240,7 @@ const (
 // Notice shows something that is not part of the conversation. Sentences that
 // are empty are left out.
 func (m Model) Notice(k Kind, sentences ...string) Model {
-	m.keep(func(l *Items) { l.add(event.Event{Data: note{k, sentences}}) })
+	m.keep(func(l *Items) { l.Add(event.Event{Data: note{k, sentences}}) })
 	return m.notice(k, sentences...)
 }
 
@@ -275,7 +275,7 @@ func expand(s string) string { return strings.ReplaceAll(s, "\t", "    ") }
 
 // Heading shows where a session begins.
 func (m Model) Heading(title string) Model {
-	m.keep(func(l *Items) { l.add(event.Event{Data: heading{title}}) })
+	m.keep(func(l *Items) { l.Add(event.Event{Data: heading{title}}) })
 	return m.heading(title)
 }
 

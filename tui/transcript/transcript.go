@@ -121,7 +121,7 @@ func (m Model) measure() int {
 
 // Apply shows one event, text of an answer bit by bit.
 func (m Model) Apply(e event.Event) Model {
-	m.keep(func(l *Items) { l.add(e) })
+	m.keep(func(l *Items) { l.Add(e) })
 	if m.config.Typewriter && m.typist.takes(e.Data) {
 		m.typist = m.typist.add(e)
 		return m
