@@ -436,7 +436,9 @@ func (d *desk) Page(_ context.Context, _ event.SessionID, first int64, n int) ([
 func (d *desk) Find(_ context.Context, _ event.SessionID, query string, first, next int64, last bool) (int64, error) {
 	var found int64
 	for seq := first; seq < next && (last || found == 0); seq++ {
-		if b, _ := event.MarshalData(d.log[seq-1].Data); strings.Contains(strings.ToLower(string(b)), strings.ToLower(query)) {
+		b, _ := event.MarshalData(d.log[seq-1].Data)
+		said := strings.ToLower(string(b))
+		if !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(w string) bool { return !strings.Contains(said, w) }) {
 			found = seq
 		}
 	}

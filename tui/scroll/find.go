@@ -53,7 +53,7 @@ func letters(rows []string) []letter {
 	var out []letter
 	space := func(row, at int) {
 		if len(out) > 0 && out[len(out)-1].r != ' ' {
-			out = append(out, letter{' ', row, at, at + 1})
+			out = append(out, letter{' ', row, at, at})
 		}
 	}
 	for y, row := range rows {
