@@ -66,6 +66,34 @@ func BenchmarkPaste(b *testing.B) {
 	}
 }
 
+// BenchmarkKeyBesidePaste is a key and the picture after it beside a paste of ten
+// megabytes; beside it an editor that has the paste in its text.
+func BenchmarkKeyBesidePaste(b *testing.B) {
+	paste := strings.Repeat("0123456789 abcdefghijklmn öäü\n", 10<<20/33)
+	b.Run("chip", func(b *testing.B) {
+		m, _, _ := composer.New(composer.Config{}).Update(tea.PasteMsg{Content: paste})
+		both, i := keys("x<backspace>"), 0
+		for b.Loop() {
+			m, _, _ = m.Update(both[i%2])
+			i++
+			if !strings.Contains(m.View(), "pasted") {
+				b.Fatal("the paste is not folded")
+			}
+		}
+	})
+	b.Run("naive", func(b *testing.B) {
+		s := paste
+		for b.Loop() {
+			s += "x"
+			rows := text.Wrap(s, 77)
+			if strings.Join(rows[max(0, len(rows)-10):], "\n  ") == "" {
+				b.Fatal("nothing is shown")
+			}
+			s = s[:len(s)-1]
+		}
+	})
+}
+
 // BenchmarkDraft reads the whole text, as saving a draft does.
 func BenchmarkDraft(b *testing.B) {
 	m := composer.New(composer.Config{}).SetText(prose(10_000))

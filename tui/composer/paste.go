@@ -99,6 +99,10 @@ func clean(s string) string {
 		s = strings.ToValidUTF8(s, "\ufffd")
 	}
 	i := dirty(s)
+	if i >= 0 && s[i] == '\r' { // of which there are as many as lines
+		s = strings.ReplaceAll(s, "\r\n", "\n")
+		i = dirty(s)
+	}
 	if i < 0 {
 		return s
 	}

@@ -233,7 +233,7 @@ func (m Model) draw(b *strings.Builder, row string) {
 	room, run := m.textWidth(), 0
 	flush := func(end int) {
 		if run < end {
-			b.WriteString(m.config.Styles.Text.Inline(true).Render(row[run:end]))
+			b.WriteString(m.config.Styles.Text.Inline(true).Render(m.config.isolate(row[run:end])))
 		}
 	}
 	i := 0
@@ -249,9 +249,23 @@ func (m Model) draw(b *strings.Builder, row string) {
 			style = m.config.Styles.Chip
 		}
 		shown := text.Truncate(c.shown, room)
-		b.WriteString(style.Inline(true).Render(shown))
+		b.WriteString(style.Inline(true).Render(m.config.isolate(shown)))
 		i, room = i+len(c.text), room-text.Width(shown)
 		run = i
 	}
 	flush(i)
+}
+
+// isolate keeps text that runs from right to left to itself: a terminal that
+// turns it round must not turn the prompt, or a chip beside it, with it.
+func (c Config) isolate(s string) string {
+	if c.ASCII || !strings.ContainsFunc(s, fromRight) {
+		return s
+	}
+	return "\u2068" + s + "\u2069"
+}
+
+// fromRight says whether a letter is of a script that is written from right to left.
+func fromRight(r rune) bool {
+	return r >= 0x590 && (r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfeff || r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff)
 }
