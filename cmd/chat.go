@@ -37,7 +37,7 @@ func chat(ctx context.Context, w *world, o options) error {
 		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
 		Measure: c.ReadingWidth, Notify: c.Notify, NoTitle: !c.Title, NoProgress: !c.Progress, NoMarks: !c.PromptMarks,
 		FullScreen: c.FullScreen, NoMouse: !c.Mouse,
-		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt,
+		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt, Thinking: c.Thinking,
 		Keys: c.Bindings, Vi: c.ViKeys, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,
 	})
 	if err == nil && r.Said {

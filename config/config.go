@@ -19,6 +19,7 @@ type Config struct {
 	Color                       string        // auto, always or never
 	Theme                       string        // auto, dark, light or the name of a theme
 	Typewriter                  bool          // text appears smoothly
+	Thinking                    string        // what a model thinks is shown folded, always or never
 	ReducedMotion, ScreenReader bool
 	FullScreen                  bool   // the chat begins on the whole screen
 	Mouse                       bool   // which takes the mouse

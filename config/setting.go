@@ -41,6 +41,7 @@ func settings() []setting {
 		{"color", true, choice(func(c *Config) *string { return &c.Color }, "auto", "always", "never")},
 		{"theme", true, text(func(c *Config) *string { return &c.Theme }, line)},
 		{"typewriter", true, yesNo(func(c *Config) *bool { return &c.Typewriter })},
+		{"thinking", true, choice(func(c *Config) *string { return &c.Thinking }, "folded", "always", "never")},
 		{"reduced_motion", true, yesNo(func(c *Config) *bool { return &c.ReducedMotion })},
 		{"reading_width", true, whole(func(c *Config) *int { return &c.ReadingWidth }, 0, 10_000)},
 		{"notify", true, choice(func(c *Config) *string { return &c.Notify }, "auto", "bell", "desktop", "off")},
@@ -64,7 +65,7 @@ func settings() []setting {
 // defaults is the configuration of somebody who has said nothing.
 func defaults() Config {
 	return Config{
-		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Mouse: true, Keyring: true,
+		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Thinking: "folded", Mouse: true, Keyring: true,
 		ReadingWidth: 100, Notify: "auto", Title: true, Progress: true, PromptMarks: true,
 		Budget:  Budget{Unpriced: "refuse", Large: 100_000},
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},

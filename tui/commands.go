@@ -2,13 +2,10 @@ package tui
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"agentx/tui/dialog"
 	"agentx/tui/palette"
-	"agentx/tui/text"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -109,29 +106,6 @@ func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
 			m.open.System = prompt
 			return m.say(transcript.Info, "The system prompt counts from the next message on."), nil
 		})
-}
-
-// maxClip is how much may go to the clipboard.
-const maxClip = 100_000
-
-// copy puts an answer into the terminal's clipboard, for the user and nobody else.
-func (m Model) copy(arg string) (Model, tea.Cmd) {
-	n := 1
-	if arg != "" {
-		var err error
-		if n, err = strconv.Atoi(arg); err != nil || n < 1 {
-			return m.say(transcript.Info, "/copy takes a number: 1 is the last answer, 2 the one before it."), nil
-		}
-	}
-	answer, ok := m.transcript.Answer(n)
-	switch {
-	case !ok:
-		return m.say(transcript.Info, "There is no such answer to copy."), nil
-	case len(answer) > maxClip:
-		return m.say(transcript.Info, fmt.Sprintf("The answer has %d bytes; a clipboard takes %d. /export writes it to a file.", len(answer), maxClip)), nil
-	}
-	m.term.copy(text.Clean(answer))
-	return m.say(transcript.Info, fmt.Sprintf("Copied %d characters.", len([]rune(answer)))), nil
 }
 
 func (m Model) theme(name string) (Model, tea.Cmd) {

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +13,7 @@ import (
 
 // A terminal is what the model can have done to it, beside being drawn on.
 type terminal interface {
-	copy(text string) // to the clipboard
+	copy(text string) error // to the clipboard
 	tell(sign screen.Sign, seq string)
 	ask()                             // for its background
 	synchronised()                    // it can show what belongs together at once
@@ -22,15 +21,6 @@ type terminal interface {
 	suspend()                         // until the chat is in front again
 	edit(text string) (string, error) // in the user's editor
 	hold() (release func())           // an answer begins, and ends
-}
-
-func (c *console) copy(text string) {
-	c.screen.Tell(screen.Once, clip(text))
-}
-
-// clip is the sequence that puts text into the clipboard.
-func clip(text string) string {
-	return "\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x1b\\"
 }
 
 func (c *console) tell(sign screen.Sign, seq string) { c.screen.Tell(sign, seq) }

@@ -538,7 +538,7 @@ var small = Choice{Name: "test/small", Detail: "quick", Window: 8000}
 
 // The terminal of a story has a clipboard and an editor that adds a line.
 
-func (d *desk) copy(text string)                 { d.copied = text }
+func (d *desk) copy(text string) error           { d.copied = text; return nil }
 func (d *desk) tell(_ screen.Sign, seq string)   { d.told = append(d.told, seq) }
 func (d *desk) ask()                             {}
 func (d *desk) synchronised()                    {}
@@ -687,6 +687,10 @@ func (u *user) does(line string) {
 	case "kept": // what of the unsent a crash would leave
 		if got := fmt.Sprintf("%q %q", u.desk.draft().Folded(), folded(u.desk.draft().Queued)); got != rest {
 			u.t.Errorf("kept is %s, want %s", got, rest)
+		}
+	case "pasted": // elsewhere, what the clipboard has
+		if got := fmt.Sprintf("%q", u.desk.copied); got != rest {
+			u.t.Errorf("the clipboard has %s, want %s", got, rest)
 		}
 	case "breaks":
 		u.desk.broken = errors.New(rest)

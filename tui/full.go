@@ -332,7 +332,7 @@ func (m Model) reading(k tea.KeyPressMsg) (Model, tea.Cmd, bool) {
 	case "enter", "space":
 		m = m.fold()
 	case "y", "c":
-		m = m.copyFocused()
+		m, cmd = m.copyFocused()
 	case "/":
 		m.full.find = find{typing: true, words: m.full.find.words}
 	case "n":
@@ -383,19 +383,20 @@ func (m Model) fold() Model {
 	return m.lookAt(m.full.view.To(items, m.window(), i, 0))
 }
 
-func (m Model) copyFocused() Model {
+func (m Model) copyFocused() (Model, tea.Cmd) {
 	items := m.transcript.Items()
 	s := text.Clean(items.Said(items.Index(m.full.focus)))
-	switch {
-	case s == "":
+	if s == "" {
 		m.full.find.said = "There is nothing to copy"
-	case len(s) > maxClip:
-		m.full.find.said = "Too long to copy; /export writes it to a file"
-	default:
-		m.term.copy(s)
-		m.full.find.said = fmt.Sprintf("Copied %d characters", len([]rune(s)))
+		return m, nil
 	}
-	return m
+	return m, m.toClip(s, func(m Model, err error) (Model, tea.Cmd) {
+		m.full.find.said = fmt.Sprintf("Copied %d characters", len([]rune(s)))
+		if err != nil {
+			m.full.find.said = "Too long to copy; /export writes it to a file"
+		}
+		return m, nil
+	})
 }
 
 // wheel scrolls, and a click gives a message the keys, or folds the one that has

@@ -378,7 +378,6 @@ func (d *dictation) suspend()                         {}
 func (d *dictation) edit(text string) (string, error) { return text, errors.ErrUnsupported }
 
 // copy needs a sequence, which shows nothing.
-func (d *dictation) copy(text string) { fmt.Fprint(d.options.Out, clip(text)) }
 
 func (d *dictation) hold() func() {
 	d.answers.Add(1)

@@ -27,6 +27,7 @@ type prefs struct {
 	typewriter bool
 	still      bool // nothing turns
 	measure    int  // cells of a line of prose; 0 all
+	thoughts   transcript.Thoughts
 	compactAt  int  // percent of the context that leads to a summary; 0 never
 	spoken     bool // in lines to be read one after the other
 	host       host
@@ -34,7 +35,7 @@ type prefs struct {
 }
 
 func newPrefs(o Options) prefs {
-	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt, measure: o.Measure}
+	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt, measure: o.Measure, thoughts: thoughtsNamed(o.Thinking)}
 	if o.Profile != nil {
 		p.profile = *o.Profile
 	}
@@ -117,7 +118,7 @@ func (m Model) dress() Model {
 
 // transcript is how a transcript is shown.
 func (p prefs) transcript(saved bool) transcript.Config {
-	c := transcript.Config{Typewriter: p.typewriter, Measure: p.measure, ASCII: p.ascii, Saved: saved, Keep: !p.spoken}
+	c := transcript.Config{Typewriter: p.typewriter, Measure: p.measure, ASCII: p.ascii, Saved: saved, Thoughts: p.thoughts, Keep: !p.spoken}
 	switch {
 	case p.spoken:
 		c.Spoken, c.Marks = true, transcript.Marks{Prompt: beginsUser, Answer: endsUser}

@@ -34,6 +34,7 @@ type Options struct {
 	FullScreen   bool                  // the chat begins on the whole screen
 	NoMouse      bool                  // where the mouse stays the terminal's
 	Plain        bool                  // lines and nothing else: no boxes, no redraws, for screen readers; so too where TERM is dumb
+	Thinking     string                // shows what a model thinks: always, folded (or nothing), never
 	CompactAt    int                   // percent of the context in use that leads to a summary; 0 never does
 	Notify       string                // what tells who looks elsewhere that an answer has ended: off, bell, desktop; anything else chooses
 	Measure      int                   // cells that a line of prose takes at most; 0 is all there are

@@ -176,7 +176,11 @@ func (d *Doc) beginLeaf(c *cursor, depth int) bool {
 	if f, ok := fenceStart(rest, c.indent()); ok {
 		d.close(depth)
 		f.gap = d.blank
-		f.colours = d.look.colours(f.lang)
+		if d.kept != nil {
+			d.kept.begin(f.lang)
+		} else {
+			f.colours = d.look.colours(f.lang)
+		}
 		d.enter(f)
 		return true
 	}

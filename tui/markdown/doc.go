@@ -31,6 +31,7 @@ type Doc struct {
 	tried   int    // its length when that was tried
 	state
 	done []string // finished lines that nobody has taken
+	kept *codes   // where its code goes, if anybody wants that
 }
 
 // state is where a text stands between two lines. A copy of it is fed the unfinished line to see what would become of it.

@@ -49,6 +49,10 @@ func (f *fence) say(d *Doc, c *cursor) {
 		}
 	}
 	c.skip(min(f.indent, c.indent()))
+	if d.kept != nil {
+		d.kept.line(c.rest)
+		return
+	}
 	d.put(!f.put, f.gap, d.code(f.colours, c.rest)...)
 	f.put = true
 }

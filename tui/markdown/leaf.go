@@ -236,10 +236,14 @@ func (d *Doc) heading(level int, title string) {
 	}
 }
 
+// longRule is more cells than a terminal has: a text that is laid out for no
+// terminal has rules, too.
+const longRule = 500
+
 // rule writes a thematic break.
 func (d *Doc) rule() {
 	d.fill()
-	d.put(true, d.blank, d.look.rule(d.room()))
+	d.put(true, d.blank, d.look.rule(min(d.room(), longRule)))
 }
 
 // An indented code block has no language.

@@ -19,6 +19,10 @@ type call struct {
 	output   string
 	state    progress
 	since    time.Time
+	asked    string // its input, as much as is kept
+	askedAll int    // bytes of it
+	said     string // its result
+	saidAll  int
 }
 
 type progress byte
@@ -44,15 +48,33 @@ func (m Model) plan(at time.Time, d event.ToolUseStart) Model {
 // the calls are parts, and are shown with it.
 func (m Model) call(d event.ToolCallMessage) Model {
 	return m.change(d.ToolCall.ID, func(c call) call {
-		c.name, c.input, c.state = d.ToolCall.Name, input(d.ToolCall), running
-		return c
+		return c.of(d.ToolCall)
 	})
+}
+
+// of is the call with the input that t has.
+func (c call) of(t event.ToolCall) call {
+	c.name, c.input, c.state = t.Name, input(t), running
+	whole := string(t.Input)
+	if t.InputError != "" {
+		whole = t.Raw
+	}
+	c.asked, c.askedAll = kept(whole), len(whole)
+	return c
+}
+
+// kept is the beginning of s that is kept.
+func kept(s string) string {
+	if len(s) > maxFold {
+		return strings.Clone(strings.ToValidUTF8(s[:maxFold], ""))
+	}
+	return s
 }
 
 // replayed adds the calls of a message that is read from a store.
 func (m Model) replayed(c event.ToolCall) Model {
 	m = m.listing()
-	m.calls = append(slices.Clip(m.calls), call{id: c.ID, name: c.Name, input: input(c), state: running})
+	m.calls = append(slices.Clip(m.calls), call{id: c.ID}.of(c))
 	return m
 }
 
@@ -67,9 +89,13 @@ func (m Model) result(d event.ToolResultMessage) Model {
 		m.calls = append(slices.Clip(m.calls), call{id: id, name: r.Name})
 	}
 	m = m.change(id, func(c call) call {
-		c.state, c.output = succeeded, brief(r.Output.String())
+		whole := r.Output.String()
+		c.state, c.output, c.said, c.saidAll = succeeded, brief(whole), kept(whole), len(whole)
 		if r.Output.Kind == event.OutputJSON {
 			c.output = brief(glance(r.Output.JSON))
+		}
+		if len(whole) >= 1000 && c.output != "" {
+			c.output += " " + bytesOf(len(whole))
 		}
 		if r.Output.Failed() {
 			c.state = failed
@@ -102,7 +128,8 @@ func (m Model) flushCalls(all bool) Model {
 		return m
 	}
 	for _, c := range m.calls[:n] {
-		m = m.print(m.line(c, still))
+		m = m.print(m.Line(c)).fold(c)
+		m.listed = true
 	}
 	m.calls, m.listed = m.calls[n:], true
 	return m
@@ -147,6 +174,56 @@ func (m Model) line(c call, beat int) string {
 		head += l.theme.Faint.Render(" "+l.arrow+" ") + said.Render(out)
 	}
 	return text.Truncate(head, m.width)
+}
+
+func (c call) folded(m Model) string { return m.line(c, still) }
+
+// unfolded is the line, without what the rest of it says, and below it all that
+// was asked and said.
+func (c call) unfolded(m Model) []string {
+	lines := []string{m.line(call{name: c.name, state: c.state}, still)}
+	for _, part := range []struct{ name, text string }{{"input", c.question()}, {"result", c.answer()}} {
+		if part.text == "" {
+			continue
+		}
+		lines = append(lines, margin+m.look.theme.Faint.Render(part.name))
+		lines = append(lines, m.rows(part.text)...)
+	}
+	return lines
+}
+
+func (c call) head() string {
+	s := c.name
+	if c.saidAll >= 1000 {
+		s += " · " + bytesOf(c.saidAll)
+	}
+	return s
+}
+
+func (c call) body() string {
+	var parts []string
+	if s := c.question(); s != "" {
+		parts = append(parts, "input\n"+s)
+	}
+	if s := c.answer(); s != "" {
+		parts = append(parts, "result\n"+s)
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func (c call) weight() int { return len(c.asked) + len(c.said) }
+
+func (c call) question() string { return readable(c.asked) + missing(c.askedAll, len(c.asked)) }
+
+func (c call) answer() string { return readable(c.said) + missing(c.saidAll, len(c.said)) }
+
+// readable is JSON with a line for each value, and any other text as it is.
+func readable(s string) string {
+	var b bytes.Buffer
+	if first := strings.TrimLeft(s, " \n"); first == "" || first[0] != '{' && first[0] != '[' || json.Indent(&b, []byte(s), "", "  ") != nil {
+		return s
+	}
+	return b.String()
 }
 
 // parts shares the room behind the name between input and result.

@@ -9,6 +9,6 @@ func (m Model) Fork() Model {
 	if m.message.doc != nil {
 		m.message.doc, m.message.source = m.message.doc.Clone(), nil
 	}
-	m.out = slices.Clip(m.out)
+	m.out, m.message.mind = slices.Clip(m.out), slices.Clip(m.message.mind)
 	return m
 }

@@ -24,6 +24,8 @@ type message struct {
 	thinking bool
 	since    time.Time // when the thought began
 	thought  string    // its end, as much as can be shown
+	mind     []string  // its beginning, as much as is kept
+	thoughts int       // bytes of it
 	cleaner  text.Cleaner
 }
 
@@ -131,7 +133,7 @@ func ink(lines []string) int {
 // tail is what is not finished, at most n rows of it.
 func (g message) tail(m Model, n int) []string {
 	if g.thinking {
-		return m.thoughtTail(min(n, maxThought))
+		return m.thoughtTail(n)
 	}
 	if g.doc == nil {
 		return nil

@@ -19,6 +19,7 @@ const maxPrompt = 50
 // user shows what the user said.
 func (m Model) user(d event.UserMessage) Model {
 	m.message, m.any, m.came = message{}, true, false
+	m.prompts = remembered(m.prompts, spoken(d.Content))
 	rows := text.Wrap(expand(text.Clean(spoken(d.Content))), m.measure())
 	if over := len(rows) - maxPrompt; over > 0 {
 		rows = append(rows[:maxPrompt:maxPrompt], fmt.Sprintf("… %s", plural(over, "more line")))
@@ -98,7 +99,8 @@ func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
 	} else {
 		m = m.whole(d)
 	}
-	m = m.asides(d.Content).remember(d.Content.Text())
+	m = m.asides(d.Content)
+	m.answers = remembered(m.answers, d.Content.Text())
 	m.message, m.came = message{}, m.came || len(d.Content) > 0
 	return m.ending(d)
 }

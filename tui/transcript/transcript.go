@@ -21,6 +21,7 @@ type Config struct {
 	Marks      Marks
 	Keep       bool  // all of it stays here, to be looked at message by message
 	First      int64 // what counts the first event of Replay in its log; 0 is the first
+	Thoughts   Thoughts
 }
 
 // Marks are lines of their own that show nothing, by which a terminal finds its
@@ -47,9 +48,12 @@ type Model struct {
 
 	listed  bool // the last finished line is a call
 	answers []string
-	open    bool // the end of an answer is not marked yet
-	any     bool // a message of the user was shown
-	came    bool // something of its answer, too
+	prompts []string
+	folds   []Fold // the newest, oldest first
+	weight  int    // bytes that they hold
+	open    bool   // the end of an answer is not marked yet
+	any     bool   // a message of the user was shown
+	came    bool   // something of its answer, too
 
 	items *Items // nil where nothing is kept
 }
@@ -91,6 +95,12 @@ func (m Model) SetTheme(th *theme.Theme) Model {
 	m.look = newLook(th, m.config)
 	m.keep(func(l *Items) { l.dress(func(m Model) Model { return m.SetTheme(th) }) })
 	return m.relay()
+}
+
+// SetThoughts says how much is shown of the thoughts that are still to come.
+func (m Model) SetThoughts(t Thoughts) Model {
+	m.config.Thoughts = t
+	return m
 }
 
 // SetTypewriter switches the typewriter on or off. Off, nothing waits.
@@ -234,21 +244,27 @@ func (m Model) Tail(n, beat int) []string {
 }
 
 // Answer returns the text of the nth answer from the end, counted from 1.
-func (m Model) Answer(n int) (string, bool) {
-	if n < 1 || n > len(m.answers) {
+func (m Model) Answer(n int) (string, bool) { return nth(m.answers, n) }
+
+// Prompt returns what the user said, the nth message from the end.
+func (m Model) Prompt(n int) (string, bool) { return nth(m.prompts, n) }
+
+func nth(all []string, n int) (string, bool) {
+	if n < 1 || n > len(all) {
 		return "", false
 	}
-	return m.answers[len(m.answers)-n], true
+	return all[len(all)-n], true
 }
 
-const keptAnswers = 50
+// keptTexts is how many answers, and how many prompts, can be had again.
+const keptTexts = 50
 
-func (m Model) remember(answer string) Model {
-	if answer == "" {
-		return m
+// remembered is all with s behind it, and without the oldest where there are too many.
+func remembered(all []string, s string) []string {
+	if s == "" {
+		return all
 	}
-	m.answers = append(m.answers[max(0, len(m.answers)-keptAnswers+1):len(m.answers):len(m.answers)], answer)
-	return m
+	return append(all[max(0, len(all)-keptTexts+1):len(all):len(all)], s)
 }
 
 // print finishes lines.

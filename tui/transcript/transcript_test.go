@@ -139,3 +139,65 @@ func BenchmarkFrame(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*few), "µs/frame")
 	})
 }
+
+// However much is thought and however much tools say, what is kept to be
+// unfolded has an end, and says what it lacks.
+func TestFoldsHaveAnEnd(t *testing.T) {
+	m := transcript.New(transcript.Config{}, new(theme.Plain()))
+	at := time.Unix(0, 0)
+	big := strings.Repeat("sixteen letters ", 1<<16) // 1 MB
+	for i := range 200 {
+		m = m.Apply(event.Event{At: at, Data: event.MessageStart{MessageID: "a"}})
+		for range 2 {
+			m = m.Apply(event.Event{At: at, Data: event.ThinkingDelta{Text: big[:len(big)/2]}})
+		}
+		id := fmt.Sprint(i)
+		m = m.Apply(event.Event{At: at.Add(3 * time.Second), Data: event.ToolUseStart{ToolCallID: id, ToolName: "read"}})
+		m = m.Apply(event.Event{At: at, Data: event.ToolResultMessage{ToolCallID: id, ToolResult: event.ToolReturn{Output: event.Output{Kind: event.OutputText, Text: big}}}})
+		m, _ = m.Take()
+	}
+	held, n := 0, 0
+	for f, ok := m.Fold(1); ok; f, ok = m.Fold(n + 1) {
+		_, body := transcript.Whole(f)
+		held += len(body)
+		n++
+	}
+	if n < 10 || held > 5<<20 {
+		t.Errorf("%d folds hold %d bytes", n, held)
+	}
+	f, _ := m.Fold(2)
+	title, body := transcript.Whole(f)
+	if title != "thought for 3 s · 1.0 MB" || !strings.HasSuffix(body, "\n… 786.4 kB more; /export writes all") {
+		t.Errorf("title %q, end %q", title, body[len(body)-60:])
+	}
+	if got := ansi.Strip(m.Line(f)); got != "  thought for 3 s · 1.0 MB" {
+		t.Errorf("on a line %q", got)
+	}
+}
+
+// Thoughts are shown as their reader wants them, and can always be unfolded.
+func TestThoughts(t *testing.T) {
+	for how, want := range map[transcript.Thoughts]string{
+		transcript.Folded: "  thought for 2 s\n\n● So.", transcript.Always: "  First\n\n  then ␛[2J.\n\n● So.", transcript.Never: "● So.",
+	} {
+		m := transcript.New(transcript.Config{Thoughts: how}, new(theme.Plain()))
+		at := time.Unix(0, 0)
+		for _, d := range []event.Data{
+			event.MessageStart{MessageID: "a"}, event.ThinkingDelta{Text: "First\n\nth"}, event.ThinkingDelta{Text: "en \x1b[2J."},
+			event.TextDelta{Text: "So."}, event.AssistantMessage{ID: "a", StopReason: event.EndTurn},
+		} {
+			if _, said := d.(event.TextDelta); said {
+				at = at.Add(2 * time.Second)
+			}
+			m = m.Apply(event.Event{At: at, Data: d})
+		}
+		m, lines := m.Take()
+		if got := ansi.Strip(strings.Join(lines, "\n")); got != want {
+			t.Errorf("thoughts %d look like\n%s\nwant\n%s", how, got, want)
+		}
+		f, ok := m.Fold(1)
+		if !ok || ansi.Strip(strings.Join(m.Unfolded(f), "\n")) != "  First\n\n  then ␛[2J." {
+			t.Errorf("thoughts %d: unfolded %v", how, ok)
+		}
+	}
+}
