@@ -128,7 +128,11 @@ func (m Model) flushCalls(all bool) Model {
 		return m
 	}
 	for _, c := range m.calls[:n] {
-		m = m.print(m.Line(c)).fold(c)
+		if m.unfolded {
+			m = m.print(m.Unfolded(c)...).fold(c)
+		} else {
+			m = m.print(m.Line(c)).fold(c)
+		}
 		m.listed = true
 	}
 	m.calls, m.listed = m.calls[n:], true

@@ -258,7 +258,7 @@ func (l *Items) Foldable(i int) bool {
 // that it begins with a blank row unless it begins with another.
 func (l *Items) model(it *item) Model {
 	m := l.blank
-	m.came, m.spaced, m.listed = it.came, false, true
+	m.came, m.spaced, m.listed, m.unfolded = it.came, false, true, it.unfolded
 	return m
 }
 

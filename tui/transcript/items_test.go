@@ -11,6 +11,8 @@ import (
 	"agentx/tui/theme"
 	"agentx/tui/transcript"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"pgregory.net/rapid"
 )
 
@@ -177,4 +179,34 @@ func missing(l *transcript.Items) [][2]int64 {
 		}
 	}
 	return out
+}
+
+// What is folded in a message is laid out whole where somebody asks for that, and
+// folded again as it was.
+func TestFold(t *testing.T) {
+	m := transcript.New(transcript.Config{Keep: true}, new(theme.Plain()))
+	for _, e := range stamped([]event.Data{
+		event.UserMessage{ID: "u", Content: event.Say("q")},
+		event.AssistantMessage{ID: "a", StopReason: event.EndTurn, Content: event.Parts{
+			event.Thinking{Text: "First\nthen"}, event.ToolCall{ID: "c", Name: "tool", Input: []byte(`{"a":"x"}`)}, event.Text{Text: "So."},
+		}},
+		event.ToolResultMessage{ToolCallID: "c", ToolResult: event.ToolReturn{ID: "c", Output: event.Output{Text: "one\ntwo"}}},
+	}) {
+		m = m.Apply(e)
+	}
+	m = m.End()
+	m.Items().Show()
+	before := rows(m.Items())
+	i := m.Items().Len() - 1
+	m.Items().Fold(i)
+	whole := ansi.Strip(strings.Join(rows(m.Items()), "\n"))
+	for _, part := range []string{"  thought\n  First\n  then\n", "tool", "  \"a\": \"x\"", "  result\n  one\n  two"} {
+		if !strings.Contains(whole, part) {
+			t.Errorf("%q is not in\n%s", part, whole)
+		}
+	}
+	m.Items().Fold(i)
+	if again := rows(m.Items()); !slices.Equal(again, before) {
+		t.Errorf("folded again\n%s\nwant\n%s", strings.Join(again, "\n"), strings.Join(before, "\n"))
+	}
 }

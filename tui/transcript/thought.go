@@ -86,10 +86,12 @@ func (m Model) endThought(at time.Time) Model {
 		return m
 	}
 	m = m.fold(t)
-	switch m.config.Thoughts {
-	case Never:
+	switch {
+	case m.unfolded:
+		return m.block(m.Line(t)).print(m.Unfolded(t)...)
+	case m.config.Thoughts == Never:
 		return m
-	case Always:
+	case m.config.Thoughts == Always:
 		return m.block(m.Unfolded(t)...)
 	}
 	return m.block(m.Line(t))

@@ -46,14 +46,15 @@ type Model struct {
 	message message // the one that is arriving
 	calls   []call  // that are not printed yet, in the order they were announced
 
-	listed  bool // the last finished line is a call
-	answers []string
-	prompts []string
-	folds   []Fold // the newest, oldest first
-	weight  int    // bytes that they hold
-	open    bool   // the end of an answer is not marked yet
-	any     bool   // a message of the user was shown
-	came    bool   // something of its answer, too
+	listed   bool // the last finished line is a call
+	answers  []string
+	prompts  []string
+	folds    []Fold // the newest, oldest first
+	weight   int    // bytes that they hold
+	unfolded bool   // they are laid out whole
+	open     bool   // the end of an answer is not marked yet
+	any      bool   // a message of the user was shown
+	came     bool   // something of its answer, too
 
 	items *Items // nil where nothing is kept
 }
