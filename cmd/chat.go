@@ -34,7 +34,7 @@ func chat(ctx context.Context, w *world, o options) error {
 			opened.Files = files
 			return d, opened, err
 		},
-		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, NoTypewriter: !c.Typewriter || c.ReducedMotion,
+		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, Wardrobe: wardrobe{w}, NoTypewriter: !c.Typewriter || c.ReducedMotion,
 		Measure: c.ReadingWidth, Notify: c.Notify, NoTitle: !c.Title, NoProgress: !c.Progress, NoMarks: !c.PromptMarks,
 		FullScreen: c.FullScreen, NoMouse: !c.Mouse,
 		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt, Thinking: c.Thinking,

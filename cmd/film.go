@@ -26,7 +26,7 @@ func (w *world) film(ctx context.Context, r replay, in *record.Reader) error {
 	withStates(steps)
 	profile := w.profile()
 	err = tui.PlayFilm(ctx, tui.FilmOptions{
-		In: w.stdin, Out: w.stdout, Env: os.Environ(), Film: film(steps), Speed: r.speed, Theme: c.Theme, Profile: &profile,
+		In: w.stdin, Out: w.stdout, Env: os.Environ(), Film: film(steps), Speed: r.speed, Theme: c.Theme, Wardrobe: wardrobe{w}, Profile: &profile,
 	})
 	w.tellCut(r.file, in)
 	return err

@@ -3,6 +3,7 @@ package cmd
 import (
 	"io"
 	"os"
+	"strings"
 
 	"agentx/tui/theme"
 
@@ -23,22 +24,46 @@ func isTerminal(f *os.File) bool { return f != nil && term.IsTerminal(int(f.Fd()
 
 // theme is the palette for what is printed on a terminal.
 func (w *world) theme() theme.Theme {
-	c, err := w.config()
-	dark, light := theme.Dark, theme.Light
-	if w.profile() == colorprofile.ANSI {
-		dark, light = theme.Dark16, theme.Light16
-	}
-	switch {
-	case w.profile() <= colorprofile.ASCII:
+	if w.profile() <= colorprofile.ASCII {
 		return theme.Plain()
-	case err == nil && c.Theme == "light":
-		return light()
-	case err == nil && c.Theme == "dark":
-		return dark()
-	case w.interactive() && lightBackground(w.stdin, w.stdout):
-		return light()
 	}
-	return dark()
+	f, sixteen, name := theme.Families()[0], w.profile() == colorprofile.ANSI, ""
+	if c, err := w.config(); err == nil {
+		name = c.Theme
+	}
+	ground := ""
+	switch name {
+	case "plain":
+		return theme.Plain()
+	case "dark", "light":
+		ground = name
+	default:
+		f, ground = w.dressed(name)
+	}
+	if ground == "" && w.interactive() && lightBackground(w.stdin, w.stdout) {
+		ground = "light"
+	}
+	return f.On(ground != "light", sixteen)
+}
+
+// dressed is a theme of the wardrobe, and the ground that its name asks for. What
+// is wrong with it is said in the chat, not under an answer.
+func (w *world) dressed(name string) (theme.Family, string) {
+	usual := theme.Families()[0]
+	if name == "" {
+		return usual, ""
+	}
+	if f, err := (wardrobe{w}).Theme(name); err == nil {
+		return f, ""
+	}
+	for _, ground := range []string{"dark", "light"} {
+		if short, ok := strings.CutSuffix(name, "-"+ground); ok {
+			if f, err := (wardrobe{w}).Theme(short); err == nil {
+				return f, ground
+			}
+		}
+	}
+	return usual, ""
 }
 
 // profile is what colours stdout can show and the user wants.

@@ -16,19 +16,20 @@ import (
 
 // FilmOptions are what playing a film needs.
 type FilmOptions struct {
-	In, Out *os.File // the terminal
-	Env     []string
-	Film    Film
-	Speed   float64               // times its own; 0 shows the end at once
-	Theme   string                // dark, light, plain; anything else asks the terminal
-	Profile *colorprofile.Profile // colours; nil finds out from Env
+	In, Out  *os.File // the terminal
+	Env      []string
+	Film     Film
+	Speed    float64 // times its own; 0 shows the end at once
+	Theme    string  // as in [Options]
+	Wardrobe Wardrobe
+	Profile  *colorprofile.Profile // colours; nil finds out from Env
 }
 
 // PlayFilm plays a recorded conversation on a screen of its own, forwards,
 // backwards and step by step, until the user leaves or ctx is done. The terminal
 // is then as it was before.
 func PlayFilm(ctx context.Context, o FilmOptions) error {
-	prefs := newPrefs(Options{Env: o.Env, Theme: o.Theme, Profile: o.Profile})
+	prefs := newPrefs(Options{Env: o.Env, Theme: o.Theme, Wardrobe: o.Wardrobe, Profile: o.Profile})
 	p := tea.NewProgram(newProjector(o, prefs), tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Env), tea.WithColorProfile(prefs.profile), tea.WithoutSignalHandler())
 	_, err := p.Run()

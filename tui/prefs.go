@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -20,8 +22,11 @@ import (
 // prefs are how the user wants things to look.
 type prefs struct {
 	theme      *theme.Theme
-	auto       bool // the theme follows the terminal's background
-	waiting    bool // for the terminal to say what its background is
+	dress      theme.Family // that it is of
+	wardrobe   Wardrobe     // nil where there are only the built-in ones
+	wrong      error        // with the theme that was asked for
+	auto       bool         // the theme follows the terminal's background
+	waiting    bool         // for the terminal to say what its background is
 	profile    colorprofile.Profile
 	ascii      bool
 	typewriter bool
@@ -45,31 +50,71 @@ func newPrefs(o Options) prefs {
 	p.host = hostOf(o.Env)
 	p.host.title, p.host.marks, p.host.progress = p.host.title && !o.NoTitle, p.host.marks && !o.NoMarks, p.host.progress && !o.NoProgress
 	p.notice = noticeOf(o.Notify, p.host)
-	return p.named(o.Theme)
+	p.wardrobe = o.Wardrobe
+	f, ground, err := p.family(o.Theme)
+	p.wrong = err
+	return p.wear(f, ground)
 }
 
-// named chooses a theme: dark, light, plain; anything else asks the terminal.
-func (p prefs) named(name string) prefs {
-	p.auto = false
+// A Wardrobe has the themes. Its methods may take their time; Theme is asked for
+// one before the first frame.
+type Wardrobe interface {
+	// Themes are the names of all.
+	Themes(ctx context.Context) ([]string, error)
+	Theme(name string) (theme.Family, error)
+	// Keep chooses a theme for the chats to come, and returns where that is written.
+	Keep(ctx context.Context, name string) (string, error)
+}
+
+// family finds a theme and the ground that its name asks for: dark, light, or what
+// the terminal has.
+func (p prefs) family(name string) (theme.Family, string, error) {
+	usual := theme.Families()[0]
+	switch name {
+	case "", "auto":
+		return usual, "", nil
+	case "dark", "light":
+		return usual, name, nil
+	case "plain":
+		return usual, name, nil
+	}
+	if p.wardrobe == nil {
+		return usual, "", fmt.Errorf("there is no theme %q", name)
+	}
+	f, err := p.wardrobe.Theme(name)
+	if err == nil {
+		return f, "", nil
+	}
+	for _, ground := range []string{"dark", "light"} {
+		if short, ok := strings.CutSuffix(name, "-"+ground); ok {
+			if f, err := p.wardrobe.Theme(short); err == nil {
+				return f, ground, nil
+			}
+		}
+	}
+	return usual, "", err
+}
+
+// wear chooses a family, on a ground: dark, light or plain; any other asks the
+// terminal.
+func (p prefs) wear(f theme.Family, ground string) prefs {
+	p.dress, p.auto = f, false
 	switch {
-	case name == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
+	case ground == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
 		p.theme = new(theme.Plain())
-	case name == "light":
-		p.theme = p.ground(theme.Light, theme.Light16)
-	case name == "dark":
-		p.theme = p.ground(theme.Dark, theme.Dark16)
+	case ground == "light":
+		p.theme = p.on(false)
+	case ground == "dark":
+		p.theme = p.on(true)
 	default:
-		p.theme, p.auto, p.waiting = p.ground(theme.Dark, theme.Dark16), true, true
+		p.theme, p.auto, p.waiting = p.on(true), true, true
 	}
 	return p
 }
 
-// ground is a theme in the colours that the terminal has.
-func (p prefs) ground(many, sixteen func() theme.Theme) *theme.Theme {
-	if p.profile == colorprofile.ANSI {
-		return new(sixteen())
-	}
-	return new(many())
+// on is the theme for a ground, in the colours that the terminal has.
+func (p prefs) on(dark bool) *theme.Theme {
+	return new(p.dress.On(dark, p.profile == colorprofile.ANSI))
 }
 
 // answerTime is how long a terminal may take to answer before anything goes
@@ -88,10 +133,7 @@ func (m Model) look(msg tea.Msg) Model {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
 		if m.prefs.auto {
-			m.prefs.theme, m.prefs.waiting = m.prefs.ground(theme.Light, theme.Light16), false
-			if msg.IsDark() {
-				m.prefs.theme = m.prefs.ground(theme.Dark, theme.Dark16)
-			}
+			m.prefs.theme, m.prefs.waiting = m.prefs.on(msg.IsDark()), false
 			return m.dress()
 		}
 	case uv.PrimaryDeviceAttributesEvent:

@@ -28,7 +28,8 @@ type Options struct {
 
 	Prompt       string                // is sent when the world is there
 	Pick         bool                  // the chat begins with the choice of a session
-	Theme        string                // dark, light, plain; anything else asks the terminal
+	Theme        string                // dark, light, plain, or one of the wardrobe's, with -dark or -light behind it; auto asks the terminal
+	Wardrobe     Wardrobe              // where other themes are found; nil has none
 	NoTypewriter bool                  // text appears as it comes
 	Still        bool                  // nothing moves but what changes: no typewriter, no spinner
 	FullScreen   bool                  // the chat begins on the whole screen

@@ -67,6 +67,9 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 		Busy:        "Write the next message; it waits for this answer",
 	}).SetCommands(table.commands()).SetVi(o.Vi)
 	m.outbox = m.outbox.push(Message{Text: o.Prompt})
+	if p.wrong != nil {
+		m.transcript = m.transcript.Notice(transcript.Warning, sentence(p.wrong, ""))
+	}
 	for _, c := range conflicts {
 		m.transcript = m.transcript.Notice(transcript.Warning, c)
 	}

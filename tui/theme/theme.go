@@ -51,62 +51,24 @@ type Theme struct {
 }
 
 // Dark is for light letters on a dark ground.
-func Dark() Theme {
-	return paint("dark", palette{
-		muted: "#858b98", faint: "#5a606d", line: "#3a3f4a", ground: "#2a2e38",
-		accent: "#8fb4f5", user: "#c3a6f0", heading: "#a9c4f5",
-		green: "#9bc78c", yellow: "#e0bf7d", red: "#ec8a86", orange: "#e0a578", purple: "#c3a6f0", cyan: "#86c9c4", pink: "#e3a1c4",
-	})
-}
+func Dark() Theme { return usual().On(true, false) }
 
 // Light is for dark letters on a light ground.
-func Light() Theme {
-	return paint("light", palette{
-		muted: "#666c78", faint: "#8f95a1", line: "#cdd1d8", ground: "#e6e9f0",
-		accent: "#2b5fc0", user: "#7440b8", heading: "#254f9e",
-		green: "#2f7330", yellow: "#855f00", red: "#b3312d", orange: "#a14e12", purple: "#7440b8", cyan: "#12706e", pink: "#a3306f",
-	})
-}
+func Light() Theme { return usual().On(false, false) }
 
-// Dark16 is Dark for terminals of sixteen colours. Those nearest to the true ones
-// would not do: code would be as red as a failure, the chosen line blue on blue.
-func Dark16() Theme {
-	return paint("dark", palette{
-		muted: "7", faint: "8", line: "8",
-		accent: "12", user: "13", heading: "12",
-		green: "10", yellow: "11", red: "9", orange: "11", purple: "13", cyan: "14", pink: "13",
-	})
-}
+// Dark16 is Dark for terminals of sixteen colours.
+func Dark16() Theme { return usual().On(true, true) }
 
 // Light16 is Light for them.
-func Light16() Theme {
-	return paint("light", palette{
-		muted: "8", faint: "8", line: "7",
-		accent: "4", user: "5", heading: "4",
-		green: "2", yellow: "3", red: "1", orange: "5", purple: "5", cyan: "6", pink: "5",
-	})
-}
+func Light16() Theme { return usual().On(false, true) }
 
 // Plain has no colours: for NO_COLOR, dumb terminals and readers who want none. Nothing in it is told by colour alone.
 func Plain() Theme {
 	return paint("plain", palette{})
 }
 
-// Named returns the theme of that name, and whether there is one.
-func Named(name string) (Theme, bool) {
-	switch name {
-	case "dark":
-		return Dark(), true
-	case "light":
-		return Light(), true
-	case "plain":
-		return Plain(), true
-	}
-	return Theme{}, false
-}
-
 // A palette is the colours of a theme, as #rrggbb or as numbers among the
-// terminal's sixteen; an empty one is the terminal's own.
+// terminal's own; an empty one is the terminal's own.
 type palette struct {
 	muted, faint, line, ground                     string
 	accent, user, heading                          string

@@ -9,30 +9,93 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// What is read needs 4.5:1 against its ground (WCAG AA), what is only seen 3:1, lines and grounds need not be read.
+// What is read needs 4.5:1 against its ground (WCAG AA), in every theme: only
+// lines around boxes need not be read.
 func TestContrast(t *testing.T) {
+	for _, f := range Families() {
+		for _, c := range []struct {
+			theme  Theme
+			ground string
+		}{{f.On(true, false), "#1e1e1e"}, {f.On(true, false), "#242424"}, {f.On(true, false), "#000000"}, {f.On(false, false), "#ffffff"}, {f.On(false, false), "#f7f5ef"}} {
+			v := reflect.ValueOf(c.theme)
+			for i := range v.NumField() {
+				name, ground := v.Type().Field(i).Name, c.ground
+				style, ok := v.Field(i).Interface().(lipgloss.Style)
+				if !ok || name == "Border" {
+					continue
+				}
+				if _, none := style.GetForeground().(lipgloss.NoColor); none {
+					continue
+				}
+				r, g, b, _ := style.GetForeground().RGBA()
+				on := hex(ground)
+				if _, none := style.GetBackground().(lipgloss.NoColor); !none {
+					r, g, b, _ := style.GetBackground().RGBA()
+					on = luminance(r, g, b)
+				}
+				if got := contrast(luminance(r, g, b), on); got < 4.5 {
+					t.Errorf("%s %s %s on %s: contrast %.1f, want 4.5", f.Name, c.theme.Name, name, c.ground, got)
+				}
+			}
+			for name, colour := range inks(reflect.ValueOf(c.theme.Markdown)) {
+				if strings.Contains(name, "HorizontalRule") {
+					continue
+				}
+				if got := contrast(hex(colour), hex(c.ground)); got < 4.5 {
+					t.Errorf("%s %s markdown's %s on %s: contrast %.1f, want 4.5", f.Name, c.theme.Name, name, c.ground, got)
+				}
+			}
+		}
+	}
+}
+
+// inks are the colours that are named anywhere in v, by where.
+func inks(v reflect.Value) map[string]string {
+	all := map[string]string{}
+	var walk func(v reflect.Value, path string)
+	walk = func(v reflect.Value, path string) {
+		switch v.Kind() {
+		case reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem(), path)
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i), path+"."+v.Type().Field(i).Name)
+			}
+		case reflect.String:
+			if strings.HasSuffix(path, "Color") && v.String() != "" {
+				all[path] = v.String()
+			}
+		}
+	}
+	walk(v, "")
+	return all
+}
+
+// Whoever says a role's colour sees it, and only where it is said; of sixteen
+// colours only a number of them can be meant.
+func TestFamilyWith(t *testing.T) {
+	f := usual().With("mine", map[string]string{"accent": "#123456", "error": "5"}, map[string]string{"muted": "200"})
 	for _, c := range []struct {
-		theme  Theme
-		ground string
-	}{{Dark(), "#1e1e1e"}, {Dark(), "#000000"}, {Light(), "#ffffff"}, {Light(), "#f7f5ef"}} {
-		v := reflect.ValueOf(c.theme)
-		for i := range v.NumField() {
-			name := v.Type().Field(i).Name
-			style, ok := v.Field(i).Interface().(lipgloss.Style)
-			if !ok || name == "Border" {
-				continue
-			}
-			least := 4.5
-			if name == "Faint" || name == "Hint" {
-				least = 2.5
-			}
-			if _, none := style.GetForeground().(lipgloss.NoColor); none {
-				continue
-			}
-			r, g, b, _ := style.GetForeground().RGBA()
-			if got := contrast(luminance(r, g, b), hex(c.ground)); got < least {
-				t.Errorf("%s %s on %s: contrast %.1f, want %.1f", c.theme.Name, name, c.ground, got, least)
-			}
+		name      string
+		got, want lipgloss.Style
+	}{
+		{"accent in the dark", f.On(true, false).Accent, lipgloss.NewStyle().Foreground(lipgloss.Color("#123456"))},
+		{"accent in the light", f.On(false, false).Accent, Light().Accent},
+		{"accent of sixteen", f.On(true, true).Accent, Dark16().Accent},
+		{"error of many", f.On(true, false).Error, lipgloss.NewStyle().Foreground(lipgloss.Color("5"))},
+		{"error of sixteen", f.On(true, true).Error, lipgloss.NewStyle().Foreground(lipgloss.Color("5"))},
+		{"muted in the light", f.On(false, false).Muted, lipgloss.NewStyle().Foreground(lipgloss.Color("200"))},
+		{"muted of sixteen", f.On(false, true).Muted, Light16().Muted},
+	} {
+		if got, want := c.got.Render("x"), c.want.Render("x"); got != want {
+			t.Errorf("%s is %q, want %q", c.name, got, want)
+		}
+	}
+	for _, bad := range []string{"", "#12345", "#1234567", "#gggggg", "256", "-1", "+1", "007", "red", "#+12345", "\x1b[31m"} {
+		if IsColour(bad) {
+			t.Errorf("%q is taken for a colour", bad)
 		}
 	}
 }
@@ -119,16 +182,5 @@ func TestPlainTellsApart(t *testing.T) {
 		if s.Render("x") == "x" {
 			t.Errorf("plain %s looks like text", name)
 		}
-	}
-}
-
-func TestNamed(t *testing.T) {
-	for _, name := range []string{"dark", "light", "plain"} {
-		if th, ok := Named(name); !ok || th.Name != name {
-			t.Errorf("Named(%q) is %q, %v", name, th.Name, ok)
-		}
-	}
-	if _, ok := Named("solarized"); ok {
-		t.Error("Named finds a theme that is not there")
 	}
 }
