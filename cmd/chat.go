@@ -57,6 +57,9 @@ func (w *world) sayHowToResume(d *desk) {
 	go func() { // ends when the terminal has taken it, or with the program
 		defer close(said)
 		w.note("to go on: agentx -r %s", shortID(t.session))
+		for _, id := range d.brokenOff() {
+			w.note("an answer was arriving in another chat; what had come is kept: agentx -r %s", shortID(id))
+		}
 	}()
 	select {
 	case <-said:

@@ -31,6 +31,8 @@ type desk struct {
 	attached event.Content             // goes with the next message
 	filed    event.SessionID           // whose draft is known to have no files
 
+	left []event.SessionID // in which an answer was broken off when the chat was left, but for the one on the screen
+
 	held    held
 	browser browser
 }
@@ -121,18 +123,12 @@ func (d *desk) at(ctx context.Context, id event.SessionID) (*talk, error) {
 	return t, nil
 }
 
-// others are the talks in which an answer is arriving, but for the one on the
-// screen.
-func (d *desk) others() []*talk {
+// brokenOff are the sessions, beside that on the screen, in which an answer was
+// arriving when the chat was left.
+func (d *desk) brokenOff() []event.SessionID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var all []*talk
-	for _, p := range d.open {
-		if p.talk != d.talk && p.busy() {
-			all = append(all, p.talk)
-		}
-	}
-	return all
+	return slices.Clone(d.left)
 }
 
 // hello tells a newcomer who it is that answers, and how that can be changed.
@@ -246,6 +242,9 @@ func (d *desk) Interrupt(in event.SessionID) {
 	for id, p := range d.open {
 		if in != "" && id != in {
 			continue
+		}
+		if in == "" && p.talk != d.talk && p.busy() && !slices.Contains(d.left, id) {
+			d.left = append(d.left, id)
 		}
 		go func() { // ends when the timeline has carried it, which may wait for whoever calls this to draw
 			_ = p.client.Interrupt(context.Background(), p.agent, event.ByUser)
