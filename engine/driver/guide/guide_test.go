@@ -87,7 +87,7 @@ func TestNewcomersFindTheirSection(t *testing.T) {
 		"what slash commands are there?":                "Chatting › Slash words",
 		"how do I write longer prompts in vim":          "Chatting › Writing in your editor",
 		"ctrl-g":                                        "Chatting › Writing in your editor",
-		"how do I edit my last message":                 "Chatting › Earlier messages",
+		"how do I edit my last message":                 "Chatting › Changing an earlier message",
 		"how do I attach an image?":                     "Chatting › Attaching files",
 		"how do I change the system prompt":             "Chatting › System prompt",
 		"dark mode":                                     "Chatting › Colours and themes",
