@@ -392,13 +392,14 @@ func msgs(script string) []tea.Msg {
 
 func FuzzUpdate(f *testing.F) {
 	f.Add("hello <ctrl+w>", "paste\r\n", 20, 5)
+	f.Add("see @ma<tab><esc>bdw2ifoo<esc>ccx<esc>uPJ", "@\"a", 31, 4)
 	f.Add("/mo<tab><up><ctrl+r>x<enter>", "\x1b[201~\u202e\xff", 1, 1)
 	f.Fuzz(func(t *testing.T, script, paste string, width, height int) {
 		if len(script) > 500 {
 			return
 		}
 		s := newScreen(composer.Config{})
-		s.model = s.model.SetCommands(commands()).SetHistory([]string{paste, script}).SetSize(width%1000, height%50)
+		s.model = s.model.SetCommands(commands()).SetHistory([]string{paste, script}).SetSize(width%1000, height%50).SetVi(width%2 == 1)
 		s.press(script)
 		check(t, s.model)
 		s.paste(paste)
