@@ -165,7 +165,11 @@ func (m Model) ledge(window int) string {
 	}
 	switch {
 	case m.full.focus != none:
-		parts = append(parts, th.Muted.Render("Space folds · y copies · / searches · Esc writes"))
+		keys := "y copies · / searches · Esc writes"
+		if items := m.transcript.Items(); items.Foldable(items.Index(m.full.focus)) {
+			keys = "Space folds · " + keys
+		}
+		parts = append(parts, th.Muted.Render(keys))
 	case !m.full.view.Following():
 		parts = append(parts, th.Muted.Render("PgDn goes on · End to the latest"))
 	}
