@@ -39,7 +39,7 @@ func whole(m Model) []string {
 
 // Whatever comes, and however often one turns to the full screen and back,
 // scrolls, folds and drags the window meanwhile: in the end it shows all that was
-// said, each word once, and it was printed as if nobody had turned there.
+// said, each word once, and it was printed as if nobody had turned there (F118).
 func TestFullScreenLosesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m, at := still(t, &desk{}), time.Unix(0, 0)
