@@ -159,3 +159,31 @@ func TestChatWindowSettings(t *testing.T) {
 		})
 	}
 }
+
+// Of a storm of sizes the last one counts: the picture is laid out for it, and
+// nothing of those between is left, on the screen or above it.
+func TestChatResizeStorm(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-m", "openai/echo")
+	w.ready()
+	w.says("hello")
+	w.sees("You said: hello")
+	w.ready()
+	for n := range 500 {
+		w.resize(40+n*7%120, 6+n*3%40)
+	}
+	w.resize(1, 1)
+	w.resize(1000, 30)
+	w.resize(72, 20)
+	w.ready()
+	w.types("behind the storm")
+	w.sees("› behind the storm")
+	w.rests(300 * time.Millisecond)
+	w.readsOnce("You said: hello", "behind the storm")
+	if n := strings.Count(w.screen(), "openai/echo"); n != 1 {
+		t.Errorf("the footer is there %d times:\n%s", n, w.screen())
+	}
+	w.types(ctrlU)
+	w.ready()
+	w.leaves()
+}

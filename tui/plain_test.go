@@ -126,7 +126,7 @@ Answer:
 You: /rename
 Title of the session:
 An empty line leaves it as it is.
-Answer: A shady ]2;garden
+Answer: A shady ` + "\x1b" + `]2;garden
 Note: This session is now called “A shady ␛]2;garden”.
 You: /nothing
 Note: There is no command /nothing. /help shows them; a space before the
