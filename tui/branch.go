@@ -141,8 +141,21 @@ func (m Model) sendRewound(d Message) (Model, tea.Cmd) {
 	m.outbox.flying, m.outbox.busy = d, true
 	m.composer = m.composer.SetBusy(true)
 	left := m.open.Session.ID
-	return turn(m, "begin a branch", func(ctx context.Context, b Backend) (Opened, error) {
-		o, err := b.Branch(ctx, r.id)
+	type begun struct {
+		Opened
+		parts event.Content
+	}
+	return turn(m, "begin a branch", func(ctx context.Context, b Backend) (begun, error) {
+		parts := r.parts
+		if r.says == "" { // the draft of another day, which knows the message by its id
+			a, err := b.Asked(ctx, 0, r.id)
+			if err != nil {
+				return begun{}, err
+			}
+			_, parts = apart(a.Content)
+		}
+		opened, err := b.Branch(ctx, r.id)
+		o := begun{opened, parts}
 		if err != nil {
 			return o, err
 		}
@@ -151,12 +164,12 @@ func (m Model) sendRewound(d Message) (Model, tea.Cmd) {
 			return o, err
 		}
 		return o, b.SaveDraft(ctx, left, Draft{})
-	}, func(m Model, o Opened) (Model, tea.Cmd) {
+	}, func(m Model, o begun) (Model, tea.Cmd) {
 		o.Draft = Draft{}
 		m.outbox.flying, m.outbox.busy = Message{}, false
-		m = m.display(recent(o, 1))
+		m = m.display(recent(o.Opened, 1))
 		m = m.say(transcript.Info, "A branch from here on. What was said before stays as it was; /tree goes back to it.")
-		return m.deliver(d, r.parts)
+		return m.deliver(d, o.parts)
 	}, func(m Model) Model {
 		m.outbox.flying, m.outbox.busy = Message{}, false
 		m.composer = m.composer.SetBusy(false)
