@@ -49,7 +49,7 @@ type grammar struct {
 }
 
 func newGrammar() *grammar {
-	inline := append(parser.DefaultInlineParsers(), util.Prioritized(strike{}, 500))
+	inline := append(parser.DefaultInlineParsers(), util.Prioritized(strike{}, 500), util.Prioritized(maths{}, 150))
 	blocks := parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000))
 	return &grammar{
 		paragraph: parser.NewParser(blocks, parser.WithInlineParsers(inline...),
@@ -139,7 +139,7 @@ func (r *reader) children(n ast.Node, w weight, url string) {
 func (r *reader) node(n ast.Node, w weight, url string) {
 	switch n := n.(type) {
 	case *ast.Text:
-		r.text(unescape(string(n.Segment.Value(r.source))), w, url)
+		r.text(written(string(n.Segment.Value(r.source))), w, url)
 		if n.HardLineBreak() {
 			r.add("\n", weight{}, "")
 		} else if n.SoftLineBreak() {
@@ -147,6 +147,8 @@ func (r *reader) node(n ast.Node, w weight, url string) {
 		}
 	case *ast.String:
 		r.text(unescape(string(n.Value)), w, url)
+	case *verbatim:
+		r.text(r.plain(n), w, url)
 	case *ast.CodeSpan:
 		if w.kind == prose {
 			w = weight{kind: code}
@@ -280,15 +282,22 @@ func shorten(target string) string {
 	return text.Truncate(target, room)
 }
 
+// written is prose without the backslashes and entities that were needed to write
+// it. Before what needs none a backslash belongs to a formula, and stays.
+func written(s string) string { return resolve(s, "()[]{},;:!|") }
+
 // unescape resolves backslashes and entities.
-func unescape(s string) string {
+func unescape(s string) string { return resolve(s, "") }
+
+// resolve leaves those backslashes that stand before a character of kept.
+func resolve(s, kept string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]):
+		case s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]) && strings.IndexByte(kept, s[i+1]) < 0:
 			i++
 			b.WriteByte(s[i])
 		case s[i] == '&':

@@ -84,7 +84,7 @@ func plain(lines []string) []string {
 
 // document draws a markdown text in the shapes that models write.
 func document() *rapid.Generator[string] {
-	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``"}
+	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``", "$a_1 * b$", "$5", "$$\n*x*\n$$", "\\(y\\)"}
 	prose := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 40).Draw(t, "words"), " ")
 	})
