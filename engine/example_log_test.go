@@ -48,5 +48,5 @@ func ExamplePresenter_log() {
 	// {"level":"INFO","msg":"conversation_responding","agent":"polly","data":{}}
 	// {"level":"INFO","msg":"assistant_message","agent":"polly","data":{"role":"assistant","id":"re_u1","content":[{"type":"text","text":"Ahoy"}],"timestamp":1000,"model":"parrot-1","stopReason":"end_turn","parentId":"u1"}}
 	// {"level":"INFO","msg":"conversation_end","agent":"polly","data":{"reason":"completed"}}
-	// {"level":"INFO","msg":"turn_response","agent":"polly","data":{"turnId":"turn_u1","messageId":"u1","durationMs":0,"timeToFirstTokenMs":0,"usage":{"inputTokens":0,"outputTokens":0},"costUsd":null,"model":"parrot-1","stopReason":"end_turn","toolCalls":0,"messages":1,"timestamp":1000}}
+	// {"level":"INFO","msg":"turn_response","agent":"polly","data":{"turnId":"turn_u1","messageId":"u1","durationMs":0,"timeToFirstTokenMs":0,"usage":{"inputTokens":0,"outputTokens":0},"costUsd":null,"model":"parrot-1","stopReason":"end_turn","toolCalls":0,"messages":1,"timestamp":1000,"requests":[{"messageId":"re_u1","model":"parrot-1","usage":{"inputTokens":0,"outputTokens":0},"costUsd":null,"timestamp":1000}]}}
 }

@@ -27,7 +27,7 @@ func (t turn) ask(price Pricer, at time.Time, in event.MessageStart) turn {
 		next.usage = r.usage
 		next = next.priced(price)
 	} else {
-		t = t.settle()
+		t = t.conclude(price)
 	}
 	t.request = &next
 	return t
@@ -48,7 +48,7 @@ func (t turn) spend(price Pricer, at time.Time, u event.Usage) turn {
 
 func (r request) priced(price Pricer) request {
 	r.cost, r.known = 0, false
-	if price == nil || r.usage == (event.Usage{}) {
+	if price == nil || r.uncounted() {
 		return r
 	}
 	if cost, known := price(r.model, r.usage); known && cost >= 0 {
@@ -57,12 +57,25 @@ func (r request) priced(price Pricer) request {
 	return r
 }
 
-// settle puts the request down among those before it, if anything of it was
-// counted.
+// conclude ends the request. Where nothing of it was counted nobody knows its
+// price, unless its model costs nothing.
+func (t turn) conclude(price Pricer) turn {
+	if r := t.request; r != nil && r.uncounted() && price != nil {
+		next := *r
+		cost, known := price(r.model, event.Usage{InputTokens: 1, OutputTokens: 1})
+		next.known = known && cost == 0
+		t.request = &next
+	}
+	return t.settle()
+}
+
+func (r request) uncounted() bool { return r.usage == event.Usage{} }
+
+// settle puts the request down among those before it.
 func (t turn) settle() turn {
 	r := t.request
 	t.request = nil
-	if r == nil || r.usage == (event.Usage{}) {
+	if r == nil {
 		return t
 	}
 	x := event.Expense{MessageID: r.id, Model: r.model, Usage: r.usage, Timestamp: r.began}

@@ -25,7 +25,10 @@ type Summary struct {
 // been said.
 func (s State) Summary() Summary {
 	a, t := s.assembly, s.turn
-	spent := t.settle()
+	spent := t
+	if r := t.request; r != nil && !r.uncounted() {
+		spent = t.settle()
+	}
 	sum := Summary{
 		Phase: s.phase.String(), Parts: a.parts.len(), Bytes: a.bytes, Open: a.calls.len(), Waiting: a.waiting.len(),
 		Calls: t.calls, Messages: t.messages, Usage: t.usage, CostUSD: spent.cost, Unpriced: spent.unpriced,

@@ -61,7 +61,7 @@ func track(price Pricer) func(turn, time.Time, event.Data) (turn, []event.Turn) 
 		case event.AssistantMessage:
 			t.messages++
 		case event.ConversationEnd:
-			return t.end(at)
+			return t.end(price, at)
 		}
 		return t, nil
 	}
@@ -79,8 +79,8 @@ func (t turn) begin(at time.Time, in event.UserMessage) (turn, []event.Turn) {
 }
 
 // end closes the turn, and opens the one that replaces it.
-func (t turn) end(at time.Time) (turn, []event.Turn) {
-	outs := []event.Turn{t.response(at)}
+func (t turn) end(price Pricer, at time.Time) (turn, []event.Turn) {
+	outs := []event.Turn{t.response(price, at)}
 	if t.next == nil {
 		return turn{}, outs
 	}
@@ -92,7 +92,7 @@ func (t turn) end(at time.Time) (turn, []event.Turn) {
 // a replay gives the same bytes.
 func TurnID(message string) string { return "turn_" + message }
 
-func (t turn) response(at time.Time) event.TurnResponse {
+func (t turn) response(price Pricer, at time.Time) event.TurnResponse {
 	r := event.TurnResponse{
 		TurnID: TurnID(t.message), MessageID: t.message,
 		DurationMs: since(t.began, event.MillisOf(at)),
@@ -102,7 +102,7 @@ func (t turn) response(at time.Time) event.TurnResponse {
 	if t.spoken {
 		r.TimeToFirstTokenMs = new(since(t.began, t.first))
 	}
-	if t = t.settle(); t.spent.len() == 0 {
+	if t = t.conclude(price); t.spent.len() == 0 {
 		return r
 	}
 	r.Requests = t.spent.oldestFirst()

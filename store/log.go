@@ -51,7 +51,7 @@ func growthOf(d event.Data) growth {
 		switch {
 		case d.CostUSD != nil:
 			g.cost = *d.CostUSD
-		case d.Usage != event.Usage{}:
+		case d.Unpriced():
 			g.unpriced = 1
 		}
 		return g

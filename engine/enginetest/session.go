@@ -114,11 +114,12 @@ func (s shelf) talk(id event.SessionID, second int, asked, answered string) []ev
 		event.ToolUseStart{ToolCallID: "c" + n, ToolName: "look"},
 		event.InputJSONDelta{PartialJSON: `{"at": "<here>"}`},
 		event.ToolUseStop{},
+		event.MessageDelta{Usage: event.Usage{InputTokens: 1, OutputTokens: 2}},
 		event.MessageStop{StopReason: event.ToolUse},
 		event.ToolResult{ToolCallID: "c" + n, Result: event.Output{Text: "seen"}},
 		event.MessageStart{MessageID: "n" + n, Model: "cheap"},
 		event.TextDelta{Text: answered},
-		event.MessageDelta{Usage: event.Usage{InputTokens: 3, OutputTokens: 5}},
+		event.MessageDelta{Usage: event.Usage{InputTokens: 2, OutputTokens: 3}},
 		event.MessageStop{StopReason: event.EndTurn})
 }
 
@@ -251,6 +252,13 @@ func saidAndKept(t *testing.T, s shelf) {
 	if got := s.session("other"); !got.Interrupted || got.Open || got.Cost != nil {
 		t.Errorf("interrupted at an unknown price, Session() = %+v", got)
 	}
+	s.begin("uncounted")
+	s.present("uncounted", 3, event.UserMessage{ID: "u3", Content: event.Say("For how much?")},
+		event.MessageStart{MessageID: "m", Model: "cheap"}, event.TextDelta{Text: "I do not count"}, event.MessageStop{StopReason: event.EndTurn})
+	if got := s.session("uncounted"); got.Cost != nil || got.Usage != (event.Usage{}) {
+		t.Errorf("asked of who counts nothing, Session() = %+v", got)
+	}
+	s.must(s.Delete(t.Context(), "uncounted"))
 	if ids := s.ids(engine.SessionFilter{}); ids != "other s" && ids != "s other" {
 		t.Errorf("Sessions() = %q", ids)
 	}

@@ -32,7 +32,7 @@ type (
 		Messages           int        `json:"messages"` // of the assistant
 		Timestamp          Millis     `json:"timestamp"`
 
-		Requests []Expense `json:"requests,omitempty"` // those of which anything was counted; usage and cost are their sums
+		Requests []Expense `json:"requests,omitempty"` // whose messages began, or of which anything was counted; usage and cost are their sums
 	}
 )
 
@@ -149,4 +149,10 @@ func parseUSD(s string) (USD, bool) {
 		return -USD(n), true
 	}
 	return USD(n), true
+}
+
+// Unpriced reports whether the turn has a price that nobody knows: a model was
+// asked, and what it takes is unknown, or how much it has counted.
+func (t TurnResponse) Unpriced() bool {
+	return t.CostUSD == nil && (len(t.Requests) > 0 || t.Usage != Usage{})
 }

@@ -132,6 +132,9 @@ func backAndForth(t *testing.T, steps []record.Step, past []engine.State) {
 		state := past[i-1]
 		var outs []event.Event
 		priced := func(model string, u event.Usage) (event.USD, bool) {
+			if len(steps[i].Priced) == 0 {
+				return 0, false
+			}
 			return steps[i].Priced[0].Cost, steps[i].Priced[0].Known
 		}
 		for e := range mealy.Follow(engine.StepWith(priced), &state, steps[i].In) {

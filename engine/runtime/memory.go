@@ -141,7 +141,7 @@ func (s *memorySession) add(e event.Event) {
 		}
 		if d.CostUSD != nil {
 			s.cost += *d.CostUSD
-		} else if d.Usage != (event.Usage{}) {
+		} else if d.Unpriced() {
 			s.unpriced = true
 		}
 	}

@@ -53,7 +53,7 @@ func (m Model) Apply(e event.Event) Model {
 		switch {
 		case d.CostUSD != nil:
 			m.cost += *d.CostUSD
-		case d.Usage != event.Usage{}:
+		case d.Unpriced():
 			m.dark++
 		}
 	}
@@ -147,7 +147,7 @@ func cached(u event.Usage) string {
 
 func (m Model) spent() string {
 	switch {
-	case m.total == event.Usage{}:
+	case m.total == event.Usage{} && m.dark == 0:
 		return ""
 	case m.dark > 0 && m.cost == 0:
 		return "cost unknown"
