@@ -780,3 +780,7 @@ func keyOf(name string) tea.KeyPressMsg {
 	}
 	return k
 }
+
+// ever is how long a test waits for anything at all: a machine may be slow, and
+// only what never comes is wrong.
+const ever = 2 * time.Minute

@@ -163,10 +163,6 @@ func (s *seat) output() string {
 	return s.raw.String()
 }
 
-// ever is how long a test waits for anything at all: a machine may be slow, and
-// only what never comes is wrong.
-const ever = 2 * time.Minute
-
 // until waits for something to become true.
 func (s *seat) until(what string, ok func() bool) {
 	s.t.Helper()
