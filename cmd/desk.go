@@ -47,7 +47,7 @@ var _ tui.Backend = (*desk)(nil)
 
 // shownEvents is how much of a resumed session the screen is given: more than a
 // screenful, and no more for a long session than for a short one.
-const shownEvents = 300
+const shownEvents = 64
 
 // enter opens the session that the flags mean.
 func (d *desk) enter(ctx context.Context) (tui.Opened, error) {
@@ -726,7 +726,7 @@ func (d *desk) SaveDraft(ctx context.Context, in event.SessionID, draft tui.Draf
 	if !draft.Empty() {
 		text, _ = json.Marshal(draft) // strings and numbers always can be
 	}
-	return d.say(errors.Join(d.world.db.SetDraft(ctx, in, string(text)), d.keepFiles(ctx, in, draft)))
+	return d.say(errors.Join(d.keepFiles(ctx, in, draft), d.world.db.SetDraft(ctx, in, string(text)))) // whoever finds the draft finds its files
 }
 
 func (d *desk) draft(ctx context.Context, id event.SessionID) (tui.Draft, error) {

@@ -168,7 +168,11 @@ func (m Model) Typing() bool { return m.typist.busy() }
 // Replay shows what was said before, of which earlier messages were left out.
 func (m Model) Replay(events []event.Event, earlier int) Model {
 	if earlier > 0 {
-		m = m.block(m.look.muted("… " + plural(earlier, "earlier message") + " · /export writes them all"))
+		way := "/full shows them all"
+		if m.config.Spoken {
+			way = "/export writes them all"
+		}
+		m = m.block(m.look.muted("… " + plural(earlier, "earlier message") + " · " + way))
 	}
 	m.keep(func(l *Items) { l.begin(m.config.First, earlier, events) })
 	for _, e := range events {

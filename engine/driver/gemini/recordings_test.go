@@ -348,6 +348,7 @@ func (r recording) usage() event.Usage {
 	return event.Usage{
 		InputTokens: number("promptTokenCount") - cached + number("toolUsePromptTokenCount"), OutputTokens: number("candidatesTokenCount") + thoughts,
 		CacheReadTokens: cached, ReasoningTokens: thoughts,
+		Tier: map[any]string{"ON_DEMAND_FLEX": "flex", "ON_DEMAND_PRIORITY": "priority", "PROVISIONED_THROUGHPUT": "provisioned_throughput"}[r.Expected.Usage["trafficType"]],
 	}
 }
 
@@ -355,7 +356,7 @@ func (r recording) usage() event.Usage {
 func TestRecordedAsides(t *testing.T) {
 	want := map[string]event.Parts{
 		"gemini/google-model-web-fetch-tool-stream.sse": {
-			event.Aside{Kind: event.AsideRead, Text: "https://ai.pydantic.dev", URL: "https://ai.pydantic.dev"},
+			event.Aside{Kind: event.AsideRead, URL: "https://ai.pydantic.dev"},
 			event.Aside{Kind: event.AsideSource, Text: "Pydantic AI", URL: "https://ai.pydantic.dev"},
 		},
 		"gemini/google-model-file-search-tool-stream-3.sse": {

@@ -172,8 +172,14 @@ func TestADrippingHead(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			here, there := net.Pipe()
 			var pipe sync.WaitGroup // what follows ends with it
-			pipe.Go(func() { io.Copy(io.Discard, there) })
+			asked := make(chan struct{})
 			pipe.Go(func() {
+				_, _ = there.Read(make([]byte, 1))
+				close(asked)
+				_, _ = io.Copy(io.Discard, there)
+			})
+			pipe.Go(func() {
+				<-asked // an answer before its question is another fault
 				for drip := "HTTP/1.1 200 OK\r\nX-Slow: "; ; drip = "a" {
 					if _, err := io.WriteString(there, drip); err != nil {
 						return
