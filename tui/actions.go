@@ -219,9 +219,14 @@ func (a action) hintOf() string {
 func spell(key string) string {
 	parts := strings.Split(key, "+")
 	for i, p := range parts {
-		if len(p) > 1 {
+		switch {
+		case p == "pgup":
+			parts[i] = "PgUp"
+		case p == "pgdown":
+			parts[i] = "PgDn"
+		case len(p) > 1:
 			parts[i] = strings.ToUpper(p[:1]) + p[1:]
-		} else if len(parts) > 1 {
+		case len(parts) > 1:
 			parts[i] = strings.ToUpper(p)
 		}
 	}
