@@ -58,7 +58,8 @@ func TestPlain(t *testing.T) {
 	if r := <-over; r.Code != 0 || !r.Said {
 		t.Errorf("it ends with %+v", r)
 	}
-	got, help, _ := strings.Cut(said.String(), "You: /help\n")
+	talk, help, _ := strings.Cut(said.String(), "You: /help\n")
+	got := strings.ReplaceAll(talk, "(waiting)\n\n", "") // is said where a machine is slow
 	if want := conversation; got != want {
 		t.Errorf("the chat was\n%s\nwant\n%s", got, want)
 	}
