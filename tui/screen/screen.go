@@ -22,6 +22,8 @@ type Screen struct {
 	cooked  *term.State
 	crashed func(any, []byte)
 
+	turns sync.Mutex // who gives the terminal away or takes it back; taken before mu
+
 	mu      sync.Mutex
 	painter *painter
 	canvas  *canvas
@@ -210,6 +212,8 @@ func (s *Screen) Tell(sign Sign, seq string) {
 
 // Release gives the terminal away, as it was before Open. Frames wait.
 func (s *Screen) Release() {
+	s.turns.Lock()
+	defer s.turns.Unlock()
 	s.mu.Lock()
 	if s.away || s.dead {
 		s.mu.Unlock()
@@ -222,18 +226,23 @@ func (s *Screen) Release() {
 	s.restore()
 }
 
-// Acquire takes it back and draws the newest frame.
+// Acquire takes it back and draws the newest frame. After Close it does nothing.
 func (s *Screen) Acquire() error {
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	s.mu.Lock()
+	dead, hello := s.dead, s.on
+	if !s.away {
+		hello = string(s.canvas.leave()) + s.off + s.on // what was pushed before it was lost is pushed once
+	}
+	s.mu.Unlock()
+	if dead {
+		return nil
+	}
 	if err := s.raw(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	away, left := s.away, string(s.canvas.leave())
-	s.mu.Unlock()
-	if !away {
-		s.say(left + s.off) // what was pushed before it was lost is pushed once
-	}
-	s.say(s.on)
+	s.say(hello)
 	s.mu.Lock()
 	s.away = false
 	s.signs.again()
@@ -268,6 +277,8 @@ func (s *Screen) restore() {
 // It may be called more than once, by anybody, also after a panic.
 func (s *Screen) Close() {
 	s.once.Do(func() {
+		s.turns.Lock()
+		defer s.turns.Unlock()
 		s.mu.Lock()
 		var last []byte
 		away := s.away
