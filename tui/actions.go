@@ -35,7 +35,7 @@ func actions() []action {
 		{name: "undo", help: "take the last message back; all stays kept", slash: "undo", do: plain(Model.undo)},
 		{name: "retry", help: "ask the last message again", slash: "retry", do: plain(Model.retry)},
 		{name: "tree", help: "the branches of this session", slash: "tree", do: plain(Model.openTree)},
-		{name: "chats", help: "the chats that are open, or the nth", slash: "chats", args: "[n]", keys: []string{"alt+c"}, do: Model.openChats},
+		{name: "chats", help: "the chats that are open, or the nth", slash: "chats", args: "[n]", keys: []string{"alt+c", "alt+0"}, do: Model.openChats},
 		{name: "next", help: "the next of the open chats", keys: []string{"ctrl+pgdown", "alt+."}, do: plain(func(m Model) (Model, tea.Cmd) { return m.step(1) })},
 		{name: "previous", help: "the chat before it", keys: []string{"ctrl+pgup", "alt+,"}, do: plain(func(m Model) (Model, tea.Cmd) { return m.step(-1) })},
 		{name: "tag", help: "give this session tags, or take them off", slash: "tag", args: "[name] [-name]", do: Model.tag},
@@ -56,7 +56,7 @@ func actions() []action {
 		{name: "keys", help: "show the keys", slash: "keys", keys: []string{"?"}, empty: true, do: plain(Model.showKeys)},
 		{name: "help", help: "show the commands", slash: "help", do: plain(Model.showHelp)},
 
-		{name: "full", help: "the whole screen, and back", slash: "full", keys: []string{"alt+t"}, do: plain(Model.toggleFull)},
+		{name: "full", help: "the whole screen, and back", slash: "full", keys: []string{"alt+t", "f11"}, do: plain(Model.toggleFull)},
 		{name: "find", help: "search what was said here, on the full screen", slash: "find", args: "[words]", do: Model.startFind},
 		{name: "page-up", help: "scroll up, on the full screen", keys: []string{"pgup"}, full: true, do: plain(Model.pageUp)},
 		{name: "page-down", help: "scroll down", keys: []string{"pgdown"}, full: true, do: plain(Model.pageDown)},
@@ -84,14 +84,15 @@ func plain(f func(Model) (Model, tea.Cmd)) func(Model, string) (Model, tea.Cmd) 
 // A table is the actions with the keys that the user wants for them.
 type table struct {
 	actions []action
-	keys    map[string]int // of the actions
+	keys    map[string]int  // of the actions
+	mine    map[string]bool // the keys among them that the user chose
 }
 
 // newTable binds keys: the user's, an action's name to its keys, replace those
 // of the table, and "none" leaves an action without. What cannot be is said in
 // sentences.
 func newTable(bound map[string][]string) (table, []string) {
-	t := table{actions: actions(), keys: map[string]int{}}
+	t := table{actions: actions(), keys: map[string]int{}, mine: map[string]bool{}}
 	var wrong []string
 	mine := map[int]bool{}
 	for _, name := range sortedKeys(bound) {
@@ -130,7 +131,7 @@ func (t table) bind(i int, a action, says bool, wrong []string) ([]string, []str
 			}
 			continue
 		}
-		t.keys[k], got = i, append(got, k)
+		t.keys[k], t.mine[k], got = i, says, append(got, k)
 	}
 	return got, wrong
 }

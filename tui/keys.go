@@ -17,7 +17,7 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	if m.overlays.open() {
 		return m.toOverlay(k)
 	}
-	if m.composer.Takes(key) && key != "ctrl+c" {
+	if (m.composer.Takes(key) || m.writes(key)) && key != "ctrl+c" {
 		return m.toComposer(k)
 	}
 	if key == "esc" && m.rewound.any() && !m.outbox.busy {
@@ -45,6 +45,13 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 		}
 	}
 	return m.toComposer(k)
+}
+
+// writes says whether a key that also belongs to an action edits what is written:
+// where the user did not choose it for the action.
+func (m Model) writes(key string) bool {
+	several := m.composer.Empty() && m.chats.size() > 1
+	return m.full.focus == none && !m.full.find.typing && !m.table.mine[key] && m.composer.Edits(key) && !several
 }
 
 // takeBack moves the last message that waits into the composer.

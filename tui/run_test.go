@@ -313,7 +313,7 @@ func TestEndsOfTheFullScreen(t *testing.T) {
 		s.types("text\x07")
 		s.sees("text edited")
 		s.until("the full screen again", s.full)
-		s.types("\x1bt")
+		s.types("\x1b[23~")
 		s.until("the first screen", func() bool { return !s.full() && strings.Contains(s.text(), "text edited") })
 		s.types("\x03")
 		s.sees("stopped")

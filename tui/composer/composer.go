@@ -92,7 +92,9 @@ type Model struct {
 
 	undo, redo *past
 	ring       []kill
-	yanked     int // which of the ring was put in last
+	yanked     int  // which of the ring was put in last
+	lent       int  // whose last word was: steps back in the history
+	prefix     bool // Ctrl+X was pressed
 	walk       walk
 	search     search
 	offer      offer
@@ -192,7 +194,7 @@ func (m Model) Changed() int { return m.changed }
 // Open says whether every key is the composer's for now, Esc included: a list
 // or a search is open, or what follows a paste may be its rest.
 func (m Model) Open() bool {
-	return m.search.on || m.offer.open() || m.burst.pasted && m.config.Now().Sub(m.burst.last) < pasteTail
+	return m.search.on || m.prefix || m.offer.open() || m.burst.pasted && m.config.Now().Sub(m.burst.last) < pasteTail
 }
 
 // Reset clears the text and forgets its undo; the kill ring stays.
@@ -200,7 +202,7 @@ func (m Model) Reset() Model {
 	m.buf, m.undo, m.redo = buffer{}, nil, nil
 	m.chips = m.chips.only(m.ring)
 	m.search, m.walk.at, m.last, m.mentioned = search{}, 0, none, nil
-	m.vi = vi{on: m.vi.on, sought: m.vi.sought, letter: m.vi.letter}
+	m.vi = vi{on: m.vi.on, sought: m.vi.sought, letter: m.vi.letter, done: m.vi.done}
 	return m.settle()
 }
 
@@ -215,7 +217,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 	case tea.KeyPressMsg:
 		m, out = m.release().press(msg)
 	case tea.PasteMsg:
-		m, out = m.release().paste(msg.Content)
+		m, out = m.release().jot(msg).paste(msg.Content)
 	case Ended:
 		m, out = m.ended(msg)
 	}

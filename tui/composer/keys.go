@@ -15,6 +15,7 @@ const (
 	deleting
 	killing
 	yanking
+	lending
 	other
 )
 
@@ -23,6 +24,15 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 	m, fast := m.pace(k)
 	if m.search.on {
 		return m.seek(k)
+	}
+	if m.prefix {
+		next, out, done := m.chord(k.Keystroke())
+		if m = next; done {
+			return m, out
+		}
+	}
+	if !escape(k.Keystroke()) {
+		m = m.jot(k)
 	}
 	if m.vi.on && !fast && !(m.offer.open() && !m.vi.normal) {
 		next, out, done := m.modal(k)
@@ -111,6 +121,19 @@ func (m Model) do(key string) (Model, tea.Msg) {
 		return m.yankNext(), nil
 	case "ctrl+t":
 		return m.edit(other, buffer.transpose), nil
+	case "alt+t":
+		return m.edit(other, buffer.swapWords), nil
+	case "alt+u":
+		return m.reshape(upper), nil
+	case "alt+l":
+		return m.reshape(lower), nil
+	case "alt+c":
+		return m.reshape(capital), nil
+	case "alt+.":
+		return m.lend(), nil
+	case "ctrl+x":
+		m.prefix = true
+		return m, nil
 	case "ctrl+_", "ctrl+/", "ctrl+shift+-", "super+z":
 		return m.goBack(), nil
 	case "alt+_", "alt+shift+_", "alt+shift+-", "shift+super+z":

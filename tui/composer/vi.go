@@ -16,9 +16,12 @@ type vi struct {
 	count      int  // typed so far; 0 is none
 	op         rune // d, c or y that waits for a motion; 0 is none
 	opCount    int
-	wait       rune // f, F, t, T, r or g that waits for a letter; 0 is none
+	wait       rune // f, F, t, T, r, g, or i or a behind an operator, that waits for a letter; 0 is none
 	sought     rune // the last of f, F, t and T
 	letter     string
+	change     change // that is being made
+	done       change // that . does again
+	copies     int    // of what is inserted
 }
 
 // SetVi has the keys of vi, or those of a shell. One begins to insert.
@@ -66,8 +69,7 @@ func (m Model) modal(k tea.KeyPressMsg) (Model, tea.Msg, bool) {
 	key := k.Keystroke()
 	switch {
 	case !m.vi.normal && escape(key):
-		m.vi.normal = true
-		return m.move(stepBack), nil, true
+		return m.leaveInsert(), nil, true
 	case !m.vi.normal:
 		return m, nil, false
 	case escape(key):
@@ -85,23 +87,36 @@ func (m Model) modal(k tea.KeyPressMsg) (Model, tea.Msg, bool) {
 	}
 	r, _ := utf8.DecodeRuneInString(text)
 	if m.vi.wait != 0 {
-		return m.answer(text), nil, true
+		return m.note(text).answer(text).noted(), nil, true
 	}
-	if r == '/' && m.vi.op == 0 {
+	switch {
+	case m.vi.op != 0:
+	case r == '/':
 		m.vi = m.vi.idle()
 		return m.startSearch(), nil, true
+	case r == '.':
+		return m.repeatChange(), nil, true
 	}
-	return m.order(r), nil, true
+	if !m.vi.counts(r) {
+		m = m.note(text)
+	}
+	return m.order(r).noted(), nil, true
 }
+
+// counts says whether a letter is part of a count.
+func (v vi) counts(r rune) bool { return r >= '1' && r <= '9' || r == '0' && v.count > 0 }
 
 // order takes a letter of a command.
 func (m Model) order(r rune) Model {
 	v := &m.vi
 	switch {
-	case r >= '1' && r <= '9' || r == '0' && v.count > 0:
+	case v.counts(r):
 		v.count = min(v.count*10+int(r-'0'), maxCount)
 		return m
 	case strings.ContainsRune("fFtTg", r) || r == 'r' && v.op == 0:
+		v.wait = r
+		return m
+	case v.op != 0 && (r == 'i' || r == 'a'):
 		v.wait = r
 		return m
 	case v.op == 0 && strings.ContainsRune("dcy", r):
@@ -138,6 +153,7 @@ func (m Model) times(f func(Model) Model) Model {
 
 // insert begins to insert where to takes the caret.
 func (m Model) insert(to func(buffer) buffer) Model {
+	m.vi.copies = m.total()
 	m.vi = m.vi.idle()
 	m.vi.normal = false
 	return m.move(to)
@@ -200,6 +216,7 @@ func (m Model) as(op, on rune) Model {
 // open begins a line and inserts there.
 func (m Model) open(at, then func(buffer) buffer) Model {
 	m = m.save(other)
+	m.vi.copies = m.total()
 	m.vi = m.vi.idle()
 	m.vi.normal = false
 	m.buf = then(at(m.buf).insert("\n", true))
@@ -223,6 +240,7 @@ func (m Model) motion(r rune) (way, bool) {
 	step := map[rune]func(buffer) buffer{
 		'h': stepBack, 'l': stepOn, ' ': stepOn, '0': buffer.home, '^': buffer.indent, '$': buffer.end,
 		'w': nextWord, 'W': nextField, 'b': lastWord, 'B': lastField, 'e': wordEnd, 'E': fieldEnd,
+		'{': gapUp, '}': gapDown,
 	}[r]
 	switch {
 	case r == 'G' && m.vi.count == 0:
@@ -231,6 +249,8 @@ func (m Model) motion(r rune) (way, bool) {
 		return way{to: b.nth(n), lines: true}, true
 	case m.vi.op != 0 && (r == 'j' || r == 'k'):
 		return m.rows(r, n), true
+	case r == '%':
+		return way{to: b.match(), inclusive: b.match() != b}, true
 	case r == ';' || r == ',':
 		return m.again(r == ','), true
 	case step == nil:
@@ -525,6 +545,17 @@ func (m Model) answer(letter string) Model {
 		return m
 	case 'r':
 		return m.replace(letter)
+	case 'i', 'a':
+		from, to, lines, ok := m.object(wait == 'a', letter)
+		switch {
+		case !ok:
+			m.vi = m.vi.idle()
+			return m
+		case lines:
+			return m.lines(from, to, 0)
+		}
+		m.buf = from
+		return m.operate(m.vi.op, from, to)
 	}
 	m.vi.sought, m.vi.letter = wait, letter
 	return m.along(m.seekLetter(wait, letter, same))

@@ -13,7 +13,7 @@ import (
 // two cells, in normal mode on one, a model that was left behind stays as it
 // was, and undoing everything leads back to where it began.
 func TestViAnyKeys(t *testing.T) {
-	letters := strings.Split("hjklwWbBeE0^$gGfFtT;,dcyDCYxXsSrpPuJ~iIaAoO123/ .é世界👩-", "")
+	letters := strings.Split("hjklwWbBeE0^$gGfFtT;,dcyDCYxXsSrpPuJ~iIaAoO123/ .é世界👩-.%{}()\"[]<>b", "")
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(0, 0)
 		const begin = "one, two  three\n\n\tvier 世界 e\u0301 👩‍👩‍👧\nlast"
@@ -65,6 +65,48 @@ func TestViAnyKeys(t *testing.T) {
 		}
 		if got := m.Text(); got != final {
 			t.Fatalf("redone to %q, want %q", got, final)
+		}
+	})
+}
+
+// TestViAgain: what a full stop does is what its command would have done there, and
+// one step back undoes it.
+func TestViAgain(t *testing.T) {
+	commands := []string{
+		"x", "3x", "dw", "2dw", "d2w", "dd", "D", "cwin\x1b", "c2eX Y\x1b", "ccline\x1b", "iab\x1b", "2iab\x1b", "3Aé\x1b", "oup\x1b", "2Odown\x1b",
+		"rz", "2r-", "~", "J", "p", "P", "dfe", "dte", "diw", "daw", "ci\"q\x1b", "di(", "da(", "dip", "dap", "cib(x)\x1b", "Sa\bnew\x1b", "d%", "d}", "d2j",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Unix(0, 0)
+		press := func(m Model, keys string) Model {
+			for _, r := range keys {
+				k := tea.KeyPressMsg{Code: r, Text: string(r)}
+				switch r {
+				case '\x1b':
+					k = tea.KeyPressMsg{Code: tea.KeyEsc}
+				case '\b':
+					k = tea.KeyPressMsg{Code: tea.KeyBackspace}
+				}
+				now = now.Add(50 * time.Millisecond)
+				m, _, _ = m.Update(k)
+			}
+			return m
+		}
+		m := New(Config{Now: func() time.Time { return now }}).SetSize(60, 20).SetVi(true)
+		m = m.SetText("one (two) \"three\" end e\n\n\tf(a, (b), e) 世界\nlast e line\n\n{ more }\ne\n\nend")
+		m = press(m, "\x1bggyw")
+		command := rapid.SampledFrom(commands).Draw(t, "command")
+		m = press(m, rapid.SampledFrom([]string{"", "w", "jj", "3w", "G", "$"}).Draw(t, "first to")+command)
+		m = press(m, rapid.StringMatching("[jkwbhl0$]{0,4}").Draw(t, "then to"))
+		byHand, again := press(m, command), press(m, ".")
+		if m.vi.done.letters == nil {
+			return // there was nothing that it could do
+		}
+		if byHand.Text() != again.Text() || byHand.buf.at != again.buf.at {
+			t.Fatalf("%q makes %q at %d, done again %q at %d", command, byHand.Text(), byHand.buf.at, again.Text(), again.buf.at)
+		}
+		if back := press(again, "u"); again.Text() != m.Text() && back.Text() != m.Text() {
+			t.Fatalf("%q done again and undone is %q, want %q", command, back.Text(), m.Text())
 		}
 	})
 }
