@@ -69,6 +69,9 @@ func newColours(lang string, style *glamour.Chroma) *colours {
 		s.Stack = []string{"root"}
 		return nil
 	})}}
+	// Where no rule takes the end of a line, chroma begins anew with the first
+	// state, which is ours and leads back here: for ever, but for this one.
+	rules["root"] = append(rules["root"], chroma.Rule{Pattern: `\n`, Type: chroma.Text})
 	own, err := chroma.NewLexer(known.Config(), func() chroma.Rules { return rules })
 	if err != nil {
 		return c

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/charmbracelet/x/ansi"
 
 	"agentx/tui/theme"
 )
@@ -54,6 +55,20 @@ func TestLinesHaveTheColoursOfTheWhole(t *testing.T) {
 				t.Errorf("line by line:\n%q\nwhole:\n%q", got, want)
 			}
 		})
+	}
+}
+
+// No language holds the chat up for ever, whatever stands in its lines: console
+// and others have no rule for a line that is empty.
+func TestEveryLanguageComesToAnEnd(t *testing.T) {
+	l := newLook(theme.Dark())
+	for _, lang := range []string{"console", "shell-session", "bash-session", "http", "ini", "toml", "docker", "make", "cmake", "css", "scss", "lua", "perl", "php", "ruby", "swift", "kotlin", "haskell", "elixir", "latex", "vim", "powershell", "nix", "zig", "protobuf", "graphql", "markdown"} {
+		c := l.colours(lang)
+		for _, line := range []string{"", "$ ls", " ", "\"'`(<{[", "x = 1"} {
+			if got := ansi.Strip(c.line(line)); got != line {
+				t.Errorf("%s: %q became %q", lang, line, got)
+			}
+		}
 	}
 }
 
