@@ -27,8 +27,13 @@ func (w *world) account(ctx context.Context, t *talk, o outcome) error {
 
 // happened is what went wrong.
 func happened(ctx context.Context, err error) string {
-	if i, ok := errors.AsType[engine.Interrupt](context.Cause(ctx)); ok && event.InterruptReason(i) == event.ByTimeout {
-		return "the answer took longer than --timeout allows"
+	if i, ok := errors.AsType[engine.Interrupt](context.Cause(ctx)); ok {
+		switch event.InterruptReason(i) {
+		case event.ByTimeout:
+			return "the answer took longer than --timeout allows"
+		case event.BySystem:
+			return "ended by a signal"
+		}
 	}
 	if e, ok := errors.AsType[*store.Error](err); ok {
 		what, _ := failing(e)

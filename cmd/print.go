@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"sync"
@@ -134,7 +135,7 @@ func errorType(err error) string {
 	case codeOutput:
 		return "output"
 	default:
-		if code > codeSignal {
+		if _, ok := errors.AsType[engine.Interrupt](err); ok || code > codeSignal {
 			return "interrupted"
 		}
 		return "other"

@@ -74,23 +74,32 @@ func jsonLines(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// interruptWhen sends SIGINT, or SIGQUIT where that is asked for, to the
-// programs in the background, when a file has text in it: interrupt said QUIT
+// interruptWhen sends SIGINT, or what else is asked for, to the programs in the
+// background, when an answer has begun in a file: interrupt said QUIT. TWICE
+// sends it again at once, as timeout(1) and wrappers do that signal a program
+// and then its group.
 func interruptWhen(ts *testscript.TestScript, _ bool, args []string) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if said, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && len(said) > 0 {
+		if said, err := os.ReadFile(ts.MkAbs(args[0])); err == nil && strings.Contains(string(said), "The beginning") {
 			break
 		}
 		if time.Now().After(deadline) {
-			ts.Fatalf("nothing is in %s", args[0])
+			ts.Fatalf("no answer is in %s", args[0])
 		}
 	}
 	var signal os.Signal = os.Interrupt
-	if slices.Contains(args, "QUIT") {
+	switch {
+	case slices.Contains(args, "QUIT"):
 		signal = syscall.SIGQUIT
+	case slices.Contains(args, "TERM"):
+		signal = syscall.SIGTERM
 	}
 	for _, cmd := range ts.BackgroundCmds() {
 		ts.Check(cmd.Process.Signal(signal))
+		if slices.Contains(args, "TWICE") {
+			time.Sleep(2 * time.Millisecond) // at the same time they would be one
+			ts.Check(cmd.Process.Signal(signal))
+		}
 	}
 }
 

@@ -20,9 +20,22 @@ type signals struct {
 	got      atomic.Int64
 }
 
+// together is how near to each other two signals are one wish: timeout(1),
+// shells and wrappers signal a program, and its group with it.
+const together = 500 * time.Millisecond
+
+// whoseWish is who a signal comes from: Ctrl+C and Ctrl+\ are keys.
+func whoseWish(sig syscall.Signal) engine.Interrupt {
+	if sig == syscall.SIGINT || sig == syscall.SIGQUIT {
+		return engine.Interrupt(event.ByUser)
+	}
+	return engine.Interrupt(event.BySystem)
+}
+
 // watchSignals returns a context that ends with the first SIGINT, SIGTERM or
 // SIGHUP, and with SIGQUIT and SIGABRT, whose dumps would show what is in the
-// memory. A second one, or two seconds without an end, stop the program hard.
+// memory. A second one, or two seconds without an end, stop the program hard;
+// but one that comes together with the first is no second one.
 func watchSignals(ctx context.Context) (context.Context, *signals) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan os.Signal, 4)
@@ -34,15 +47,20 @@ func watchSignals(ctx context.Context) (context.Context, *signals) {
 	s.stop = func() { signal.Stop(c); close(done); cancel(nil) }
 	go func() { // ends with stop
 		var hard <-chan time.Time
+		var first time.Time
 		for {
 			select {
 			case sig := <-c:
 				if s.got.Load() != 0 {
+					if time.Since(first) < together {
+						continue
+					}
 					os.Exit(int(s.got.Load()) + codeSignal)
 				}
 				n, _ := sig.(syscall.Signal)
 				s.got.Store(int64(n))
-				cancel(engine.Interrupt(event.ByUser))
+				first = time.Now()
+				cancel(whoseWish(n))
 				hard = time.After(2 * time.Second)
 			case <-hard:
 				os.Exit(int(s.got.Load()) + codeSignal)
