@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -27,9 +28,9 @@ func (w *world) content(ctx context.Context, o options) (event.Content, error) {
 	var err error
 	switch {
 	case prompt == "-":
-		prompt, err = w.readStdin(ctx)
+		prompt, err = w.readStdin(ctx, false)
 	case !isTerminal(w.stdin):
-		piped, err = w.readStdin(ctx)
+		piped, err = w.readStdin(ctx, prompt != "" || len(o.files) > 0)
 	}
 	if err != nil {
 		return nil, err
@@ -88,29 +89,56 @@ func openRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// readStdin reads all of stdin, as text. It says so when it has to wait.
-func (w *world) readStdin(ctx context.Context) (string, error) {
+// silence is how long a prompt that was given waits for the first byte of
+// stdin. Whoever started the program may have left it a pipe that nobody writes
+// to and nobody closes.
+const silence = 10 * time.Second
+
+// readStdin reads all of stdin, as text. Where there is a prompt beside it, it
+// does not wait for ever.
+func (w *world) readStdin(ctx context.Context, prompted bool) (string, error) {
 	if w.stdin == nil {
 		return "", nil
 	}
+	data, err := await(ctx, w.stdin, prompted, w.note)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return "", cause
+	}
+	return stdinText(data, err)
+}
+
+// await reads in to its end, and notes that it has to wait. If hasty, it goes
+// on without what does not begin to come.
+func await(ctx context.Context, in io.Reader, hasty bool, note func(format string, args ...any)) ([]byte, error) {
 	type read struct {
 		data []byte
 		err  error
 	}
-	done := make(chan read, 1)
-	go func() { // ends with stdin, or with the program
-		data, err := io.ReadAll(io.LimitReader(w.stdin, maxStdin+1))
+	begun, done := make(chan struct{}), make(chan read, 1)
+	go func() { // ends with in, or with the program
+		r := bufio.NewReader(io.LimitReader(in, maxStdin+1))
+		_, _ = r.Peek(1) // what is wrong comes again
+		close(begun)
+		data, err := io.ReadAll(r)
 		done <- read{data, err}
 	}()
-	notice := time.After(2 * time.Second)
+	waiting, enough := time.After(2*time.Second), time.After(silence)
+	if !hasty {
+		enough = nil
+	}
 	for {
 		select {
 		case r := <-done:
-			return stdinText(r.data, r.err)
-		case <-notice:
-			w.note("waiting for the end of stdin; to go on without it call agentx with </dev/null")
+			return r.data, r.err
+		case <-waiting:
+			note("waiting for the end of stdin; to go on without it call agentx with </dev/null")
+		case <-begun:
+			begun, enough = nil, nil
+		case <-enough:
+			note("nothing came on stdin in %v: the prompt goes without it; the output of a slow command comes along from a file, with -f", silence)
+			return nil, nil
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
