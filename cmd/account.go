@@ -121,7 +121,9 @@ func failing(e *store.Error) (what, todo string) {
 	case errors.Is(e, store.ErrNewer):
 		return fmt.Sprintf("%s was written by a newer agentx than this program, and was left as it is", e.Path), "use that one, or another file with --db"
 	case errors.Is(e, store.ErrCorrupt):
-		return e.Path + " is damaged, and was left as it is", "`agentx doctor` looks closer; `agentx session export` reads what can be read"
+		return e.Path + " is damaged, and was left as it is", "`agentx doctor` says where; sessions can be read as far as they are sound, and `agentx doctor --recover FILE` writes all that can be read into a new one"
+	case errors.Is(e, store.ErrStray):
+		return fmt.Sprintf("%s-wal belongs to another database, and was left as it is", e.Path), "move it to where it belongs; sessions can be read without it"
 	case errors.Is(e, store.ErrIO):
 		return fmt.Sprintf("disk I/O error at %s", e.Path), "nothing more is written there; `agentx doctor` looks closer"
 	case errors.Is(e, store.ErrNetwork):

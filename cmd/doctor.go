@@ -19,12 +19,21 @@ import (
 
 func doctorCommand(w *world) *cobra.Command {
 	var asJSON, online bool
+	var dest string
 	c := &cobra.Command{
 		Use: "doctor [PROVIDER]", Short: "Check the installation; changes nothing", Args: cobra.MaximumNArgs(1),
 		Long: `Check the installation: files, database, providers, keys and terminal. It changes nothing, connects to nothing, and exits with 1 where something is wrong.
 
-With --online the provider that is named is tried, else the one of the default model and every one with a key: each is asked for its list of models, which costs nothing. The exit code says then whether the chosen one works.`,
+With --online the provider that is named is tried, else the one of the default model and every one with a key: each is asked for its list of models, which costs nothing. The exit code says then whether the chosen one works.
+
+With --recover all that can be read of the database is written into a new file, and the old one is left as it is. Of a sound database that is a copy, and agentx may go on while it is made.`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("recover") {
+				if len(args) > 0 || online {
+					return usage("--recover looks at the database only")
+				}
+				return w.recover(c.Context(), dest, asJSON)
+			}
 			if err := w.tryable(args, online); err != nil {
 				return err
 			}
@@ -44,6 +53,7 @@ With --online the provider that is named is tried, else the one of the default m
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&online, "online", false, "try the providers")
+	c.Flags().StringVar(&dest, "recover", "", "write what can be read of the database into a new `FILE`")
 	return c
 }
 
@@ -148,7 +158,7 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 		add(wrong, "database", "%s", w.words(err))
 		return
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		add(fine, "database", "none yet; the first session makes %s", path)
 		return
 	}

@@ -116,6 +116,9 @@ func imageList(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List images, the newest first", Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if _, err := w.reader(c.Context()); err != nil {
+				return err
+			}
 			client, err := w.client(c.Context())
 			if err != nil {
 				return err
@@ -155,6 +158,9 @@ func imageShow(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show ID|NAME", Short: "Show what an image holds", Args: exactly("the ID or name of an image"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := w.reader(c.Context()); err != nil {
+				return err
+			}
 			client, err := w.client(c.Context())
 			if err != nil {
 				return err

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -37,6 +38,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"code":      exitCode,
+			"damage":    damage,
 			"full":      fullDisk,
 			"interrupt": interruptWhen,
 			"jsonlines": jsonLines,
@@ -62,6 +64,25 @@ func fullDisk(ts *testscript.TestScript, _ bool, args []string) {
 	if err == nil || err.Error() != "exit status 74" {
 		ts.Fatalf("%s: %v, want exit status 74", strings.Join(args, " "), err)
 	}
+}
+
+// damage flips a page of a database: its first, or the one with which a table
+// begins: damage a.db events
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	const page = 4096
+	name, root := ts.MkAbs(args[0]), 1
+	if args[1] != "first" {
+		db, err := sql.Open("sqlite", name)
+		ts.Check(err)
+		ts.Check(db.QueryRow(`SELECT rootpage FROM sqlite_schema WHERE name = ?`, args[1]).Scan(&root))
+		ts.Check(db.Close())
+	}
+	bytes, err := os.ReadFile(name)
+	ts.Check(err)
+	for i := (root - 1) * page; i < root*page; i++ {
+		bytes[i] ^= 0xa5
+	}
+	ts.Check(os.WriteFile(name, bytes, 0o600))
 }
 
 // jsonLines wants every line of stdout to be a JSON object.

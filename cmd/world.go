@@ -98,7 +98,7 @@ func (w *world) reader(ctx context.Context) (*store.DB, error) {
 
 // lasting reports whether err hinders writing, and perhaps not reading.
 func lasting(err error) bool {
-	for _, kind := range []error{store.ErrReadOnly, store.ErrPermission, store.ErrDiskFull, store.ErrIO, store.ErrCorrupt} {
+	for _, kind := range []error{store.ErrReadOnly, store.ErrPermission, store.ErrDiskFull, store.ErrIO, store.ErrCorrupt, store.ErrStray} {
 		if errors.Is(err, kind) {
 			return true
 		}

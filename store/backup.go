@@ -36,6 +36,9 @@ func (db *DB) backup(ctx context.Context, dest string) (err error) {
 	if err := db.copy(ctx, draft); err != nil {
 		return err
 	}
+	if err := rename(ctx, draft); err != nil {
+		return err
+	}
 	if err := verify(ctx, draft); err != nil {
 		return err
 	}
@@ -56,6 +59,14 @@ func (db *DB) copy(ctx context.Context, dest string) error {
 	}
 	conn := pool(db.path, url.Values{"mode": {"ro"}})
 	_, err := conn.ExecContext(ctx, `VACUUM INTO ?`, dest)
+	return errors.Join(err, conn.Close())
+}
+
+// rename makes a copy another database than the one it was copied from: the
+// write-ahead log of that one is not its own.
+func rename(ctx context.Context, path string) error {
+	conn := pool(path, url.Values{"mode": {"rw"}})
+	_, err := conn.ExecContext(ctx, `UPDATE states SET state = randomblob(16) WHERE id = ?`, identity)
 	return errors.Join(err, conn.Close())
 }
 

@@ -1,25 +1,28 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"fmt"
 	"os"
+	"strings"
 
 	"agentx/engine"
 )
 
 // A Problem is something about the database that should not be.
 type Problem struct {
-	What   string // integrity, reference, invariant, index, ledger, image or mode
+	What   string // integrity, reference, invariant, index, ledger, image, log or mode
 	Detail string
 }
 
 func (p Problem) String() string { return p.What + ": " + p.Detail }
 
-// Check reads the whole database and returns what is wrong with it. It changes
-// nothing. The error says that it could not read to the end.
+// Check reads the whole database and returns what is wrong with it, damage first,
+// with the table and the page where it is. It changes nothing. The error says
+// that it could not read at all.
 func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 	problems, err := db.check(ctx)
 	return problems, db.fault("check", err)
@@ -34,8 +37,12 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 		conn = db.readers(db.mode)
 		defer conn.Close()
 	}
+	torn, err := integrity(ctx, conn)
+	all = append(torn, all...)
+	if err != nil {
+		return all, err
+	}
 	for _, look := range []struct{ what, query string }{
-		{"integrity", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
 		{"reference", `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
 		{"invariant", `
 			SELECT format('session %s counts %d events and %d messages; its log has %d and %d', s.id, s.head, s.messages,
@@ -96,6 +103,9 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			continue
 		}
 		found, err := ask(ctx, conn, look.query)
+		if damaged(err) && len(torn) > 0 {
+			continue // that has been told
+		}
 		if err != nil {
 			return all, err
 		}
@@ -107,7 +117,56 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 		return all, nil
 	}
 	images, err := proveImages(ctx, conn)
+	if damaged(err) && len(torn) > 0 {
+		err = nil
+	}
 	return append(all, images...), err
+}
+
+// integrity has SQLite look at every page, and says whose those are that are
+// damaged.
+func integrity(ctx context.Context, conn querier) ([]Problem, error) {
+	found, err := ask(ctx, conn, `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`)
+	if damaged(err) && len(found) == 0 {
+		found = []string{"page 1 or one beside it: the list of tables cannot be read"}
+	}
+	if err != nil && !damaged(err) { // who meets damage says what they saw until then
+		return nil, err
+	}
+	names, err := ask(ctx, conn, `SELECT rootpage || ' ' || iif(type = 'index', 'an index of ' || tbl_name, name) FROM sqlite_schema WHERE rootpage > 0`)
+	if damaged(err) {
+		err = nil // then pages have no names
+	}
+	roots := map[string]string{}
+	for _, name := range names {
+		root, table, _ := strings.Cut(name, " ")
+		roots[root] = table
+	}
+	var all []Problem
+	for _, text := range found {
+		for line := range strings.Lines(text) {
+			if line = legible(strings.TrimSpace(line), roots); line != "" {
+				all = append(all, Problem{"integrity", line})
+			}
+		}
+	}
+	return all, err
+}
+
+// legible is a line of SQLite's about a page, with the table it belongs to
+// instead of the number of its root: "Tree 4 page 47 cell 8: invalid page number".
+func legible(line string, roots map[string]string) string {
+	line = strings.TrimSpace(strings.TrimPrefix(line, "*** in database main ***"))
+	rest, ok := strings.CutPrefix(line, "Tree ")
+	if !ok {
+		return line
+	}
+	root, rest, _ := strings.Cut(rest, " ")
+	root = strings.TrimSuffix(root, ":")
+	if !strings.HasPrefix(rest, "page ") {
+		rest = "page " + root + ": " + rest
+	}
+	return "table " + cmp.Or(roots[root], "of root page "+root) + ", " + rest
 }
 
 // proveImages makes every hash again, each message's and each blob's once.
@@ -190,7 +249,7 @@ func ask(ctx context.Context, conn querier, query string, args ...any) ([]string
 	for rows.Next() {
 		var line sql.NullString
 		if err := rows.Scan(&line); err != nil {
-			return nil, err
+			return lines, err
 		}
 		lines = append(lines, line.String)
 	}

@@ -25,6 +25,7 @@ var (
 	ErrReadOnly    = errors.New("read-only")
 	ErrPermission  = errors.New("not permitted")
 	ErrCorrupt     = errors.New("damaged")
+	ErrStray       = errors.New("the write-ahead log belongs to another database")
 	ErrIO          = errors.New("disk I/O error")
 	ErrBusy        = errors.New("held by another process")
 	ErrNetwork     = errors.New("on a network file system, where SQLite cannot be trusted")
@@ -164,6 +165,12 @@ func nameOf(path string, code int) error {
 func lost(err error) bool {
 	s, ok := errors.AsType[*sqlite.Error](err)
 	return ok && s.Code() == sqliteIOErrFsync
+}
+
+// damaged reports whether SQLite has met a page that cannot be.
+func damaged(err error) bool {
+	s, ok := errors.AsType[*sqlite.Error](err)
+	return ok && s.Code()&0xff == sqliteCorrupt
 }
 
 // own is a context for work that must not stop half-way: whoever interrupts an

@@ -31,11 +31,29 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 		open = db.read
 	}
 	if err := open(ctx); err != nil {
+		if beheaded(db.path, err) {
+			err = kind{ErrCorrupt, errors.New("page 1 cannot be read")}
+		}
 		err = db.fault("open", err)
 		db.Close()
 		return nil, err
 	}
 	return db, nil
+}
+
+// beheaded reports whether what SQLite takes for no database is one of ours whose
+// first page is gone.
+func beheaded(path string, err error) bool {
+	s, ok := errors.AsType[*sqlite.Error](err)
+	if !ok || s.Code() != sqliteNotADB {
+		return false
+	}
+	c, err := carve(path)
+	if err != nil {
+		return false
+	}
+	defer c.close()
+	return c.ours()
 }
 
 func (db *DB) open(ctx context.Context) error {
@@ -55,17 +73,14 @@ func (db *DB) open(ctx context.Context) error {
 	if err := private(db.path, db.path+"-wal", db.path+"-shm"); err != nil {
 		return err
 	}
-	unclean := alone && size(db.path+"-wal") > 0
+	if err := db.vet(ctx, alone); err != nil {
+		return err
+	}
 	if err := db.connect(ctx); err != nil {
 		return err
 	}
 	if err := db.upgrade(ctx, alone); err != nil {
 		return err
-	}
-	if unclean {
-		if err := db.glance(ctx); err != nil {
-			return err
-		}
 	}
 	if err := db.mendAll(ctx); err != nil {
 		return err
@@ -76,21 +91,48 @@ func (db *DB) open(ctx context.Context) error {
 
 // read opens what is there, and nothing but reads it.
 func (db *DB) read(ctx context.Context) error {
-	if _, err := os.Stat(db.path); err != nil {
-		return missing(err)
-	}
-	if err := db.resolve(); err != nil {
+	if err := db.there(); err != nil {
 		return err
 	}
-	db.r = db.readers("mode=ro")
-	err := db.inspect(ctx, db.r)
-	if unshared(err) {
-		db.r.Close()
-		db.r = db.readers("mode=ro&immutable=1")
+	err := db.peek(ctx, "mode=ro")
+	if err == nil && size(db.path+"-wal") > 0 {
+		err = db.ownLog(ctx, db.r)
+	}
+	if unshared(err) || errors.Is(err, ErrStray) {
+		err = db.peek(ctx, "mode=ro&immutable=1")
 		db.behind = size(db.path+"-wal") > 0
-		err = db.inspect(ctx, db.r)
+	}
+	if damaged(err) && size(db.path+"-wal") > 0 && db.peek(ctx, "mode=ro&immutable=1") == nil {
+		db.behind, err = true, nil
+	}
+	if damaged(err) {
+		again := db.peek(ctx, "mode=ro&_pragma=writable_schema(1)") // a file that was cut is read as far as it goes
+		if again == nil {
+			err = nil
+		}
 	}
 	return err
+}
+
+// there refuses what is no file.
+func (db *DB) there() error {
+	if err := db.resolve(); err != nil {
+		return missing(err)
+	}
+	info, err := os.Stat(db.path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%w: it is no file", ErrNotDatabase)
+	}
+	return missing(err)
+}
+
+// peek opens the readers, and refuses what this version cannot read.
+func (db *DB) peek(ctx context.Context, mode string) error {
+	if db.r != nil {
+		db.r.Close()
+	}
+	db.r = db.readers(mode)
+	return db.inspect(ctx, db.r)
 }
 
 // unshared reports whether err says that the file which the readers of a
@@ -260,14 +302,6 @@ func (db *DB) wait(ctx context.Context, exclusive bool) error {
 // connect opens the connections. What cannot be ours is refused before
 // anything is written, be it the mode of the journal.
 func (db *DB) connect(ctx context.Context) error {
-	if size(db.path+"-wal") > 0 {
-		// To close a connection that can write would move the log into the file.
-		ro := pool(db.path, url.Values{"mode": {"ro"}})
-		_, err := probe(ctx, ro)
-		if err = errors.Join(err, ro.Close()); err != nil {
-			return err
-		}
-	}
 	pragmas := []string{"foreign_keys(1)", "synchronous(FULL)", "wal_autocheckpoint(1000)", "journal_size_limit(67108864)", "temp_store(MEMORY)"}
 	if db.options.Network {
 		pragmas = append(pragmas, "locking_mode(EXCLUSIVE)")
@@ -358,19 +392,4 @@ func sound(version string) bool {
 	var a, b, c int
 	fmt.Sscanf(version, "%d.%d.%d", &a, &b, &c)
 	return a*1_000_000+b*1_000+c >= 3_051_003
-}
-
-// glance looks for damage after a crash where that takes no time.
-func (db *DB) glance(ctx context.Context) error {
-	if size(db.path) > 8<<20 {
-		return nil
-	}
-	var verdict string
-	if err := db.w.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
-		return err
-	}
-	if verdict != "ok" {
-		return fmt.Errorf("%w: %s", ErrCorrupt, verdict)
-	}
-	return nil
 }

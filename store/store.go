@@ -51,6 +51,7 @@ type DB struct {
 	mode    string   // with which r was opened
 	behind  bool     // the write-ahead log could not be read
 	schema  int      // of the file
+	log     logbook  // of the one connection that writes
 
 	mu     sync.Mutex
 	closed bool
@@ -152,13 +153,22 @@ func (db *DB) write(ctx context.Context, op string, f func(ctx context.Context, 
 	if err != nil {
 		return db.fault(op, err)
 	}
+	signed := func() {}
 	if err = f(ctx, tx); err == nil {
+		signed, err = db.mark(ctx, tx)
+	}
+	if err == nil {
 		err = tx.Commit()
+		signed()
 	}
 	if err != nil {
 		tx.Rollback()
-		if lost(err) {
+		err = db.fault(op, err)
+		switch {
+		case lost(err):
 			db.distrust(err)
+		case damaged(err):
+			db.suspect(err)
 		}
 	}
 	return db.fault(op, err)
