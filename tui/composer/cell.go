@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"agentx/tui/text"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // A chip stands in a line as chipOpen, its id, chipSplit, its label, chipClose.
@@ -45,7 +43,7 @@ func cellAt(s string) cell {
 	case '\t':
 		return cell{text: s[:1], shown: "    ", width: tabWidth}
 	}
-	cluster, width := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+	cluster, width := text.Next(s)
 	shown := visible(cluster, width)
 	if shown != cluster {
 		width = text.Width(shown)

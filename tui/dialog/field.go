@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"agentx/tui/text"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 const maxField = 4096 // bytes
@@ -35,7 +33,7 @@ func (f field) write(s string) field {
 func split(s string) []string {
 	var out []string
 	for s != "" {
-		c, _ := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		c, _ := text.Next(s)
 		out, s = append(out, c), s[len(c):]
 	}
 	return out

@@ -3,8 +3,6 @@ package markdown
 import (
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"agentx/tui/text"
 )
 
@@ -74,7 +72,7 @@ func (d *Doc) code(colours *colours, line string) []string {
 	}
 	lines := []string{flow}
 	if text.Width(line) > room {
-		lines = carry(strings.Split(ansi.Hardwrap(flow, room, true), "\n"))
+		lines = carry(text.Break(flow, room))
 	}
 	for i := range lines {
 		lines[i] = strings.Repeat(" ", margin) + lines[i]

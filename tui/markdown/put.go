@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"agentx/tui/text"
 )
 
@@ -59,7 +57,7 @@ func (d *Doc) prefix(open []container) string {
 	}
 	s := b.String()
 	if most := d.width - min(d.width, 8); text.Width(s) > most {
-		return ansi.Truncate(s, most, "")
+		return text.Cut(s, 0, most)
 	}
 	return s
 }
@@ -82,7 +80,7 @@ func (d *Doc) fit(line string) string {
 	if len(line) <= d.width || text.Width(line) <= d.width {
 		return line
 	}
-	return ansi.Truncate(line, d.width, "…")
+	return text.Truncate(line, d.width)
 }
 
 // carry makes lines stand alone: a style or a link that goes on over the end of a line ends there and begins anew. Spaces at the

@@ -7,7 +7,6 @@ import (
 	"agentx/tui/text"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 const maxFilter = 200 // bytes; more finds nothing anyway
@@ -106,7 +105,7 @@ func chop(s string) string {
 	last := 0
 	for i := 0; i < len(s); {
 		last = i
-		c, _ := ansi.FirstGraphemeCluster(s[i:], ansi.GraphemeWidth)
+		c, _ := text.Next(s[i:])
 		i += len(c)
 	}
 	return s[:last]

@@ -102,8 +102,8 @@ func (c *canvas) put(y int, line string) {
 	if c.shown[y].text == line {
 		return
 	}
-	r := row{text: line, cells: fit(cells(line), c.width)}
-	d := diff(c.shown[y].cells, r.cells, c.width)
+	r := row{text: line, cells: fit(c.pen.cells(line), c.width)}
+	d := c.pen.diff(c.shown[y].cells, r.cells, c.width)
 	c.shown[y] = r
 	if d.text == "" && !d.erase {
 		return

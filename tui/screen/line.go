@@ -1,10 +1,6 @@
 package screen
 
-import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-)
+import "strings"
 
 // A cell is a character on the screen, or a change of style, which takes no room.
 type cell struct {
@@ -18,27 +14,6 @@ type style struct {
 	link string // an open hyperlink
 }
 
-// cells cuts a line into what may be written: text, styles and links. Every
-// other sequence and control character is dropped: this is the last net before
-// the terminal, and not where text is cleaned.
-func cells(line string) []cell {
-	out := make([]cell, 0, len(line))
-	var state byte
-	for line != "" {
-		seq, width, n, next := ansi.DecodeSequence(line, state, nil)
-		state, line = next, line[n:]
-		switch {
-		case width > 0:
-			out = append(out, cell{seq, width})
-		case seq == "\t":
-			out = append(out, cell{" ", 1})
-		case isStyle(seq) || isLink(seq):
-			out = append(out, cell{seq, 0})
-		}
-	}
-	return out
-}
-
 func isStyle(seq string) bool {
 	return strings.HasPrefix(seq, "\x1b[") && strings.HasSuffix(seq, "m") && strings.Trim(seq[2:len(seq)-1], "0123456789;:") == ""
 }
@@ -48,7 +23,7 @@ func isLink(seq string) bool { return strings.HasPrefix(seq, "\x1b]8;") }
 // after is the style behind c.
 func (s style) after(c cell) style {
 	switch {
-	case c.width > 0:
+	case c.width > 0 || c.seq[0] != '\x1b':
 	case isLink(c.seq):
 		s.link = c.seq
 		if uri := c.seq[strings.LastIndexByte(c.seq, ';')+1:]; uri == "\x1b\\" || uri == "\x07" {
@@ -81,10 +56,10 @@ func fit(line []cell, width int) []cell {
 	room := width
 	for i, c := range line {
 		if room -= c.width; room < 0 {
-			return line[:i]
+			return settle(line[:i])
 		}
 	}
-	return line
+	return settle(line)
 }
 
 // split cuts a line that is too wide into several; the style goes on.
@@ -95,15 +70,15 @@ func split(line []cell, width int) [][]cell {
 	room := width
 	for _, c := range line {
 		if c.width > room && len(row) > 0 {
-			out = append(out, row)
+			out = append(out, settle(row))
 			row, room = nil, width
 			if open := s.open(); open != "" {
-				row = append(row, cells(open)...)
+				row = append(row, pen{}.cells(open)...)
 			}
 		}
 		row, room, s = append(row, c), room-c.width, s.after(c)
 	}
-	return append(out, row)
+	return append(out, settle(row))
 }
 
 func widthOf(line []cell) int {
@@ -122,7 +97,7 @@ type change struct {
 }
 
 // diff compares the line that is shown with the one that should be.
-func diff(old, new []cell, width int) change {
+func (p pen) diff(old, new []cell, width int) change {
 	var s style
 	same, col := 0, 0
 	for same < len(old) && same < len(new) && old[same] == new[same] {
@@ -131,19 +106,40 @@ func diff(old, new []cell, width int) change {
 	if same > 0 && new[same-1].width > 0 && same < max(len(old), len(new)) {
 		same-- // marks may have come to it
 	}
+	if same < max(len(old), len(new)) && (directed(old) || directed(new)) {
+		same = 0
+	}
 	for _, c := range new[:same] {
 		s, col = s.after(c), col+c.width
 	}
 	middle, kept := new[same:], tail(old[same:], new[same:], s)
+	if directed(new) {
+		kept = 0
+	}
+	if p.spills(middle[:len(middle)-kept]) {
+		kept = 0 // it is written over
+	}
 	middle = middle[:len(middle)-kept]
 	var b strings.Builder
 	b.WriteString(s.open())
+	at := col
 	for _, c := range middle {
-		b.WriteString(c.seq)
-		s = s.after(c)
+		p.write(&b, c, at, width)
+		s, at = s.after(c), at+c.width
 	}
 	b.WriteString(s.shut())
-	return change{col: col, text: b.String(), erase: kept == 0 && widthOf(new) < min(widthOf(old), width)}
+	erase := kept == 0 && at < width && (widthOf(new) < widthOf(old) || p.spills(middle))
+	return change{col: col, text: b.String(), erase: erase}
+}
+
+// spills says whether a terminal may take more room for a piece of a row.
+func (p pen) spills(row []cell) bool {
+	for _, c := range row {
+		if most, ok := p.doubtful(c); ok && most > c.width {
+			return true
+		}
+	}
+	return false
 }
 
 // tail counts the cells at the end of new that already stand where they should,

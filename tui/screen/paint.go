@@ -31,6 +31,7 @@ type row struct {
 type painter struct {
 	width, height int
 	profile       colorprofile.Profile
+	pen           pen
 	synced        bool // the terminal shows what comes between two marks at once
 	reflows       bool // it wraps its lines anew when it gets narrower
 
@@ -203,7 +204,7 @@ func (p *painter) above(lines []string) {
 			p.b.WriteString(line)
 			continue
 		}
-		for _, part := range split(cells(line), p.width) {
+		for _, part := range split(p.pen.cells(line), p.width) {
 			p.put(row{text: line, cells: part})
 			p.next()
 			p.shown, p.at = p.shown[1:], 0
@@ -221,7 +222,7 @@ func (p *painter) remember(line string) {
 
 // put writes the row that the cursor is on, from its first column.
 func (p *painter) put(r row) {
-	d := diff(p.shown[p.at].cells, r.cells, p.width)
+	d := p.pen.diff(p.shown[p.at].cells, r.cells, p.width)
 	p.shown[p.at] = r
 	if d.text == "" && !d.erase {
 		return
@@ -281,7 +282,7 @@ func (p *painter) below(lines []string) {
 			p.moveTo(len(p.shown) - 1)
 			p.next()
 		}
-		p.put(row{text: line, cells: fit(cells(line), p.width)})
+		p.put(row{text: line, cells: fit(p.pen.cells(line), p.width)})
 	}
 	if len(p.shown) > len(lines) {
 		p.moveTo(len(lines))

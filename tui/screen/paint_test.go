@@ -61,7 +61,7 @@ var words = []string{"", "a", "answer", "the answer grows", "\x1b[1mbold\x1b[m a
 func drawFrame(t *rapid.T, width, height int) Frame {
 	line := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 3).Draw(t, "words"), " ")
-	}).Filter(func(s string) bool { return widthOf(cells(s)) <= width })
+	}).Filter(func(s string) bool { return widthOf(pen{}.cells(s)) <= width })
 	f := Frame{
 		Above: rapid.SliceOfN(line, 0, 2*height).Draw(t, "above"),
 		Lines: rapid.SliceOfN(line, 1, height).Draw(t, "lines"),
@@ -76,7 +76,7 @@ func bare(lines []string) []string {
 	var out []string
 	for _, l := range lines {
 		var b strings.Builder
-		for _, c := range cells(l) {
+		for _, c := range (pen{}).cells(l) {
 			if c.width > 0 {
 				b.WriteString(c.seq)
 			}

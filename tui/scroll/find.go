@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"agentx/tui/text"
+
 	"github.com/charmbracelet/x/ansi"
 )
 
@@ -58,10 +60,9 @@ func letters(rows []string) []letter {
 	}
 	for y, row := range rows {
 		x := 0
-		var state byte
 		for rest := row; rest != ""; {
-			seq, width, n, next := ansi.DecodeSequence(rest, state, nil)
-			state, rest = next, rest[n:]
+			seq, width := text.Next(rest)
+			rest = rest[len(seq):]
 			if width == 0 {
 				continue
 			}
@@ -96,5 +97,5 @@ func spans(word []letter) []Match {
 // Light draws the cells of a row from From on before To by draw, and the rest as
 // it is.
 func Light(row string, from, to int, draw func(...string) string) string {
-	return ansi.Cut(row, 0, from) + draw(ansi.Strip(ansi.Cut(row, from, to))) + ansi.TruncateLeft(row, to, "")
+	return text.Cut(row, 0, from) + draw(ansi.Strip(text.Cut(row, from, to))) + text.Cut(row, to, 1<<30)
 }

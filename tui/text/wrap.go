@@ -3,8 +3,6 @@ package text
 import (
 	"strings"
 	"unicode/utf8"
-
-	"github.com/charmbracelet/x/ansi"
 )
 
 // Wrap returns s as lines of at most width cells. Lines are broken at spaces, which are dropped there, after hyphens and between the
@@ -64,10 +62,10 @@ func (w *wrapper) character() {
 	n, cells := 1, 1
 	r := rune(w.s[w.at])
 	if r >= utf8.RuneSelf || w.at+1 < len(w.s) && w.s[w.at+1] >= utf8.RuneSelf {
-		var cluster string
-		cluster, cells = ansi.FirstGraphemeCluster(w.s[w.at:], ansi.GraphemeWidth)
-		n = len(cluster)
-		r, _ = utf8.DecodeRuneInString(cluster)
+		var c string
+		c, cells = cluster(w.s[w.at:])
+		n = len(c)
+		r, _ = utf8.DecodeRuneInString(c)
 	}
 	if unspaced(r) && w.last > ' ' && !opening(w.last) && !closing(r) || unspaced(w.last) && !opening(w.last) && !closing(r) {
 		w.mark(w.at)
@@ -142,4 +140,19 @@ func escape(s string) int {
 		return len(s)
 	}
 	return 2
+}
+
+// Break returns a line of code as lines of at most width cells, broken wherever they are full. Spaces stay, and escape sequences
+// where they are.
+func Break(s string, width int) []string {
+	var lines []string
+	at, cells := 0, 0
+	for i := 0; i < len(s); {
+		piece, n := Next(s[i:])
+		if cells+n > width && cells > 0 {
+			lines, at, cells = append(lines, s[at:i]), i, 0
+		}
+		i, cells = i+len(piece), cells+n
+	}
+	return append(lines, s[at:])
 }

@@ -3,9 +3,8 @@ package transcript
 import (
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"agentx/engine/event"
+	"agentx/tui/text"
 )
 
 // A typist lets text appear smoothly. It holds events in order and gives them
@@ -89,8 +88,8 @@ func (t typist) rest() (typist, []event.Event) { return typist{}, t.queue }
 func boundary(s string, n int) int {
 	at := 0
 	for at < n && at < len(s) {
-		_, _, size, _ := ansi.DecodeSequence(s[at:], 0, nil)
-		at += max(size, 1)
+		piece, _ := text.Next(s[at:])
+		at += len(piece)
 	}
 	return min(at, len(s))
 }
