@@ -17,6 +17,7 @@ type terminal interface {
 	tell(sign screen.Sign, seq string)
 	ask()                             // for its background
 	synchronised()                    // it can show what belongs together at once
+	clusters(told bool)               // it measures characters as readers do, or will when it is told to
 	repaint()                         // everything
 	suspend()                         // until the chat is in front again
 	edit(text string) (string, error) // in the user's editor
@@ -25,9 +26,10 @@ type terminal interface {
 
 func (c *console) tell(sign screen.Sign, seq string) { c.screen.Tell(sign, seq) }
 
-func (c *console) ask()          { c.screen.Tell(screen.Once, screen.Ask) }
-func (c *console) synchronised() { c.screen.Synchronised() }
-func (c *console) repaint()      { c.screen.Repaint() }
+func (c *console) ask()               { c.screen.Ask() }
+func (c *console) synchronised()      { c.screen.Synchronised() }
+func (c *console) clusters(told bool) { c.screen.Clusters(told) }
+func (c *console) repaint()           { c.screen.Repaint() }
 
 func (c *console) hold() func() {
 	c.answers.Add(1)

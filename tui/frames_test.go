@@ -542,6 +542,7 @@ func (d *desk) copy(text string) error           { d.copied = text; return nil }
 func (d *desk) tell(_ screen.Sign, seq string)   { d.told = append(d.told, seq) }
 func (d *desk) ask()                             {}
 func (d *desk) synchronised()                    {}
+func (d *desk) clusters(bool)                    {}
 func (d *desk) repaint()                         {}
 func (d *desk) suspend()                         {}
 func (d *desk) edit(text string) (string, error) { return text + "\nfrom the editor", nil }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -47,7 +48,9 @@ func hostOf(env []string) host {
 // has no window.
 func mute(name string) bool {
 	switch name {
-	case "", "dumb", "unknown", "linux", "cygwin", "emacs", "cons25", "sun", "wsvt25":
+	case "":
+		return runtime.GOOS != "windows" // where nobody has a name
+	case "dumb", "unknown", "linux", "cygwin", "emacs", "cons25", "sun", "wsvt25":
 		return true
 	}
 	for _, old := range []string{"vt1", "vt2", "vt5", "eterm", "ansi"} {
@@ -56,6 +59,13 @@ func mute(name string) bool {
 		}
 	}
 	return false
+}
+
+// directs says whether the terminal shows nothing of marks of direction: Screen
+// takes them for letters, and so does a console.
+func directs(env []string) bool {
+	get := lookup(env)
+	return !mute(get("TERM")) && get("STY") == "" && !strings.HasPrefix(get("TERM"), "screen") || get("TMUX") != ""
 }
 
 // notices is how the terminal shows notifications, where it is known to.

@@ -335,7 +335,7 @@ func (d *dictation) print(lines ...string) {
 		d.opened = false
 	}
 	for _, l := range lines {
-		if l = strings.TrimRight(ansi.Strip(l), " "); l != "" || !d.blank {
+		if l = strings.TrimRight(text.Undirected(ansi.Strip(l)), " "); l != "" || !d.blank {
 			b.WriteString(l + "\n")
 		}
 		d.blank = l == ""
@@ -373,6 +373,7 @@ func (d *dictation) leave(world Backend) {
 func (d *dictation) tell(screen.Sign, string)         {}
 func (d *dictation) ask()                             {}
 func (d *dictation) synchronised()                    {}
+func (d *dictation) clusters(bool)                    {}
 func (d *dictation) repaint()                         {}
 func (d *dictation) suspend()                         {}
 func (d *dictation) edit(text string) (string, error) { return text, errors.ErrUnsupported }

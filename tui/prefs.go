@@ -40,7 +40,7 @@ type prefs struct {
 }
 
 func newPrefs(o Options) prefs {
-	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt, measure: o.Measure, thoughts: thoughtsNamed(o.Thinking)}
+	p := prefs{profile: colorprofile.Env(o.Env), ascii: ascii(o.Env) || few(o.Env), typewriter: !o.NoTypewriter && !o.Still, still: o.Still, compactAt: o.CompactAt, measure: o.Measure, thoughts: thoughtsNamed(o.Thinking)}
 	if o.Profile != nil {
 		p.profile = *o.Profile
 	}
@@ -143,8 +143,11 @@ func (m Model) look(msg tea.Msg) Model {
 	case tea.FocusMsg:
 		m.unseen = false
 	case tea.ModeReportMsg:
-		if msg.Mode.Mode() == 2026 && msg.Value.IsReset() {
+		switch mode := msg.Mode.Mode(); {
+		case mode == 2026 && msg.Value.IsReset():
 			m.term.synchronised()
+		case mode == 2027 && (msg.Value.IsReset() || msg.Value.IsSet() || msg.Value.IsPermanentlySet()):
+			m.term.clusters(msg.Value.IsReset())
 		}
 	}
 	return m
@@ -181,6 +184,23 @@ func ascii(env []string) bool {
 		}
 	}
 	return false // most systems that say nothing can
+}
+
+// few says whether the terminal has letters, and hardly a sign beside them.
+func few(env []string) bool {
+	name := lookup(env)("TERM")
+	return name != "" && mute(name)
+}
+
+// glyphs are the characters that may be written to the terminal.
+func glyphs(env []string) screen.Glyphs {
+	switch {
+	case ascii(env):
+		return screen.ASCIIGlyphs
+	case few(env):
+		return screen.FewGlyphs
+	}
+	return screen.AllGlyphs
 }
 
 func (p prefs) prompt() string {

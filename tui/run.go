@@ -138,7 +138,10 @@ func (c *console) open(ctx context.Context) error {
 	p := newPrefs(o)
 	var err error
 	enter, leave := p.enter()
-	c.screen, err = screen.Open(o.In, o.Out, screen.Options{Profile: p.profile, Reflows: reflows(o.Env), Enter: enter, Leave: leave, Crashed: func(v any, stack []byte) { c.crash(Crash{v, stack}) }})
+	c.screen, err = screen.Open(o.In, o.Out, screen.Options{
+		Profile: p.profile, Reflows: reflows(o.Env), Glyphs: glyphs(o.Env), Directs: directs(o.Env), Simple: mute(lookup(o.Env)("TERM")),
+		Enter: enter, Leave: leave, Crashed: func(v any, stack []byte) { c.crash(Crash{v, stack}) },
+	})
 	if err != nil {
 		return fmt.Errorf("tui: %w", err)
 	}

@@ -65,13 +65,13 @@ const unwrapped = 1 << 14
 func Text(src string) string {
 	d := New(unwrapped, theme.Plain())
 	d.look.codeMargin = 0
-	src = text.Clean(src)
+	src = text.Prose(src)
 	d.words.learn(src)
 	d.Append(src)
 	d.Close()
 	lines := d.Take()
 	for i, line := range lines {
-		line = strings.TrimRight(ansi.Strip(line), " ")
+		line = strings.TrimRight(text.Undirected(ansi.Strip(line)), " ")
 		if len(line) >= longRule && strings.Trim(line, "─") == "" {
 			line = "───"
 		}

@@ -47,7 +47,7 @@ type state struct {
 
 // New returns an empty Doc whose lines are at most width cells wide.
 func New(width int, th theme.Theme) *Doc {
-	return &Doc{width: max(width, 1), look: newLook(th), words: newGrammar()}
+	return &Doc{width: max(width, 1), look: newLook(th), words: newGrammar(), in: text.NewProse()}
 }
 
 // Measure says that prose takes no more than so many cells of a line, before any
@@ -60,13 +60,13 @@ func (d *Doc) Measure(cells int) *Doc {
 // Another returns an empty Doc of the same width and theme. It costs less than New, since what is known of programming languages is
 // shared; so the two belong to one goroutine.
 func (d *Doc) Another() *Doc {
-	return &Doc{width: d.width, measure: d.measure, look: d.look, words: d.words.fresh()}
+	return &Doc{width: d.width, measure: d.measure, look: d.look, words: d.words.fresh(), in: text.NewProse()}
 }
 
 // Render lays out a whole text. Unlike a text that grows, it knows the definitions of links that come after their use.
 func Render(src string, width int, th theme.Theme) []string {
 	d := New(width, th)
-	src = text.Clean(src)
+	src = text.Prose(src)
 	d.words.learn(src)
 	d.Append(src)
 	d.Close()

@@ -62,7 +62,7 @@ func (d *Doc) code(colours *colours, line string) []string {
 		margin = 0
 	}
 	room := d.room() - margin
-	line = strings.TrimRight(expand(line), " ")
+	line = strings.TrimRight(expand(text.Clean(line)), " ") // code is shown as it is
 	if line == "" {
 		return []string{""}
 	}

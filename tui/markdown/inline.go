@@ -184,6 +184,10 @@ func (r *reader) node(n ast.Node, w weight, url string) {
 
 // text adds text from outside. It was cleaned when it came in, but entities may have brought back what that took out.
 func (r *reader) text(s string, w weight, url string) {
+	if w.kind == prose {
+		r.add(text.ProseLine(s), w, url)
+		return
+	}
 	r.add(text.Line(s), w, url)
 }
 

@@ -15,7 +15,7 @@ func (d *Doc) put(first, blank bool, lines ...string) {
 		}
 	}
 	for _, line := range lines {
-		d.done = append(d.done, d.fit(d.prefix(d.open)+line))
+		d.done = append(d.done, d.fit(d.prefix(d.open)+text.Isolate(line)))
 		for i := range d.open {
 			d.open[i].shown = true
 		}

@@ -183,7 +183,7 @@ func (t *table) row(d *Doc, row []string) []string {
 				cell = column[y]
 			}
 			b.WriteString(" ")
-			b.WriteString(pad(cell, t.widths[i], t.align[i]))
+			b.WriteString(pad(text.Isolate(cell), t.widths[i], t.align[i]))
 			b.WriteString(" ")
 		}
 		lines[y] = trimRight(b.String())

@@ -7,17 +7,20 @@ import "bytes"
 // what each row shows and writes what changes. It draws with the painter's pen.
 type canvas struct {
 	*painter
-	on    bool
-	mouse bool
-	shown []row  // one for each row of the screen; nil where nobody knows
-	caret *Point // nil is hidden
+	simple bool // the flags of the keyboard are not touched
+	on     bool
+	mouse  bool
+	shown  []row  // one for each row of the screen; nil where nobody knows
+	caret  *Point // nil is hidden
 }
 
 // The other screen, with a stack of its own for the flags of the keyboard, and
 // the mouse: its buttons and its wheel, by cell.
 const (
-	fullOn   = "\x1b[?1049h\x1b[>1u"
-	fullOff  = "\x1b[<u\x1b[?1049l"
+	fullOn   = "\x1b[?1049h"
+	fullOff  = "\x1b[?1049l"
+	flagsOn  = "\x1b[>1u"
+	flagsOff = "\x1b[<u"
 	mouseOn  = "\x1b[?1000h\x1b[?1006h"
 	mouseOff = "\x1b[?1006l\x1b[?1000l"
 )
@@ -53,6 +56,9 @@ func (c *canvas) paint(f Frame) []byte {
 func (c *canvas) enter(mouse bool) {
 	if !c.on {
 		c.b.WriteString(fullOn)
+		if !c.simple {
+			c.b.WriteString(flagsOn)
+		}
 		c.on, c.mouse, c.caret = true, false, &Point{X: -1} // shown, nobody knows where
 	}
 	if mouse == c.mouse {
@@ -73,6 +79,9 @@ func (c *canvas) leave() []byte {
 	var b bytes.Buffer
 	if c.mouse {
 		b.WriteString(mouseOff)
+	}
+	if !c.simple {
+		b.WriteString(flagsOff)
 	}
 	b.WriteString(fullOff + show)
 	c.on, c.mouse, c.shown = false, false, nil

@@ -33,6 +33,7 @@ type Screen struct {
 	away    bool     // somebody else has the terminal
 	dead    bool     // it takes nothing any more
 
+	asks    string // what the terminal is asked
 	on, off string // what is asked of the terminal at its start, and taken back at its end
 	wake    chan struct{}
 	quit    chan struct{}
@@ -44,6 +45,9 @@ type Screen struct {
 type Options struct {
 	Profile colorprofile.Profile // zero is true colour
 	Reflows bool                 // lines wrap anew when the terminal gets narrower
+	Glyphs  Glyphs               // what it can show
+	Directs bool                 // it shows nothing of marks of direction, such as isolates
+	Simple  bool                 // it prints what it does not understand, and is told and asked little
 
 	Enter string // what else is asked of the terminal whenever it is taken, such as to tell when it has the focus
 	Leave string // and how that is taken back
@@ -62,9 +66,13 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 		return nil, fmt.Errorf("screen: %w", err)
 	}
 	s := &Screen{in: in, out: out, painter: newPainter(width, height), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
-	s.crashed, s.on, s.off = o.Crashed, modesOn+o.Enter, o.Leave+modesOff
-	s.canvas = &canvas{painter: s.painter}
+	s.crashed, s.asks, s.on, s.off = o.Crashed, ask, modesOn+o.Enter, o.Leave+modesOff
+	if o.Simple {
+		s.asks, s.on, s.off = askSimple, pasteOn+o.Enter, o.Leave+pasteOff
+	}
+	s.canvas = &canvas{painter: s.painter, simple: o.Simple}
 	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
+	s.painter.pen = pen{glyphs: o.Glyphs, isolates: o.Directs}
 	if err := s.raw(); err != nil {
 		return nil, err
 	}
@@ -87,13 +95,22 @@ func (s *Screen) raw() error {
 
 // Bracketed paste, and keys that can be told apart in the two ways there are.
 const (
-	modesOn  = "\x1b[?2004h\x1b[>4;2m\x1b[>1u"
-	modesOff = "\x1b[<u\x1b[>4m\x1b[?2004l"
+	modesOn  = pasteOn + "\x1b[>4;2m\x1b[>1u"
+	modesOff = "\x1b[<u\x1b[>4m" + pasteOff
+	pasteOn  = "\x1b[?2004h"
+	pasteOff = "\x1b[?2004l"
 )
 
-// Ask is the questions to a terminal at its start: its background, whether it
-// can synchronise, and what it is, which every terminal answers.
-const Ask = "\x1b]11;?\x1b\\\x1b[?2026$p\x1b[c"
+// The questions to a terminal at its start: its background, whether it can
+// synchronise and measure characters as readers do, and what it is, which every
+// terminal answers.
+const (
+	ask       = "\x1b]11;?\x1b\\\x1b[?2026$p\x1b[?2027$p" + askSimple
+	askSimple = "\x1b[c"
+)
+
+// Ask has the terminal tell once more what it is.
+func (s *Screen) Ask() { s.Tell(Once, s.asks) }
 
 // Size returns the terminal's columns and rows.
 func (s *Screen) Size() (width, height int, err error) { return term.GetSize(s.out.Fd()) }
@@ -133,6 +150,27 @@ func (s *Screen) Synchronised() {
 	s.painter.synced = true
 }
 
+// Clusters says that the terminal measures characters as readers do, an emoji of
+// several parts as one; or will when it is told to.
+func (s *Screen) Clusters(told bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.painter.pen.clusters {
+		return
+	}
+	s.painter.pen.clusters = true
+	if told {
+		s.on, s.off = s.on+clustersOn, clustersOff+s.off
+		s.signs.tell(Once, clustersOn)
+		s.poke()
+	}
+}
+
+const (
+	clustersOn  = "\x1b[?2027h"
+	clustersOff = "\x1b[?2027l"
+)
+
 // Repaint draws everything anew: somebody has written over it.
 func (s *Screen) Repaint() {
 	s.mu.Lock()
@@ -150,7 +188,7 @@ func (s *Screen) write() {
 			s.crashed(v, debug.Stack())
 		}
 	}()
-	_, err := s.out.WriteString(s.on + Ask)
+	_, err := s.out.WriteString(s.on + s.asks)
 	for err == nil {
 		select {
 		case <-s.wake:

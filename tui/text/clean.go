@@ -21,9 +21,20 @@ func Clean(s string) string {
 	return f.run(s)
 }
 
+// Prose is Clean for text that people read: marks of direction stay, and isolates, which a screen ends with the line. What turns
+// letters round, or embeds them without an end, is made visible there too.
+func Prose(s string) string {
+	f := filter{prose: true}
+	return f.run(s)
+}
+
+// ProseLine is to Prose what Line is to Clean.
+func ProseLine(s string) string { return line(Prose(s)) }
+
 // Line is Clean for what must stay on one line, such as a title or a name: newlines and tabs become spaces.
-func Line(s string) string {
-	s = Clean(s)
+func Line(s string) string { return line(Clean(s)) }
+
+func line(s string) string {
 	if !strings.ContainsAny(s, "\n\t") {
 		return s
 	}
@@ -31,11 +42,14 @@ func Line(s string) string {
 }
 
 // A Cleaner is Clean for text that comes in pieces: what is cut in the middle of a character, or between CR and LF, waits for
-// the next piece. The zero value is ready.
+// the next piece. The zero value is ready; NewProse makes one that is Prose.
 type Cleaner struct {
 	filter filter
 	held   string // an incomplete character, or a CR
 }
+
+// NewProse returns a Cleaner that is Prose.
+func NewProse() Cleaner { return Cleaner{filter: filter{prose: true}} }
 
 // Feed returns what of the text so far can be said now. The pieces it returns, with Flush's, are Clean of the whole.
 func (c *Cleaner) Feed(piece string) string {
@@ -74,6 +88,7 @@ func incomplete(s string) int {
 type filter struct {
 	prev  rune // what was written last
 	marks int  // combining marks on the present base
+	prose bool // marks of direction may stay
 }
 
 // run returns s cleaned, s itself where it is clean.
@@ -97,7 +112,7 @@ func (f filter) clean(s string) (int, filter) {
 			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
 				return i, f
 			}
-			f = filter{prev: rune(c)}
+			f.prev, f.marks = rune(c), 0
 			i++
 			continue
 		}
@@ -128,19 +143,20 @@ func (f *filter) write(b *strings.Builder, s string) {
 			v := visible(r)
 			b.WriteString(v)
 			last, _ := utf8.DecodeLastRuneInString(v)
-			*f = filter{prev: last}
+			f.prev, f.marks = last, 0
 		}
 	}
 }
 
 func (f filter) after(r rune) filter {
-	if r >= 0x300 && unicode.Is(unicode.M, r) {
-		return filter{prev: r, marks: f.marks + 1}
+	switch {
+	case r >= 0x300 && unicode.Is(unicode.M, r):
+		f.marks++
+	case r != zwj && r != zwnj:
+		f.marks = 0
 	}
-	if r == zwj || r == zwnj {
-		return filter{prev: r, marks: f.marks}
-	}
-	return filter{prev: r}
+	f.prev = r
+	return f
 }
 
 const (
@@ -165,6 +181,8 @@ func (f filter) keeps(r rune) bool {
 		return pictograph(f.prev) || keycap(f.prev)
 	case unicode.Is(unicode.Variation_Selector, r):
 		return unicode.Is(unicode.Han, f.prev) || f.prev >= 0x2200 && unicode.Is(unicode.Sm, f.prev) || unicode.Is(unicode.Mongolian, f.prev)
+	case f.prose && directs(r):
+		return true
 	case hidden(r):
 		return false
 	case r >= 0x300 && unicode.Is(unicode.M, r):

@@ -93,7 +93,7 @@ func Doubt(c string) (most int, ok bool) {
 	for _, r := range c {
 		n := ansi.StringWidthWc(string(r))
 		switch {
-		case pictograph(r) && r > 0x1f200: // flags are made of letters
+		case pictograph(r) && r >= 0x1f000:
 			n, ok = 2, ok || recent(r) || len(c) > utf8.UTFMax
 		case n > 0:
 			letters++

@@ -42,6 +42,76 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// Prose may say in which direction it runs, and no more; what is code, a name or
+// a question to the user may not.
+func TestProse(t *testing.T) {
+	for _, c := range []struct{ in, prose, clean string }{
+		{"a \u2067b\u2069 \u200ec", "a \u2067b\u2069 \u200ec", "a <U+2067>b<U+2069> <U+200E>c"},
+		{"a \u202eb\u202c", "a <U+202E>b<U+202C>", "a <U+202E>b<U+202C>"},
+		{"a\u200bb\x1b[2J\u2028", "a<U+200B>b␛[2J<U+2028>", "a<U+200B>b␛[2J<U+2028>"},
+		{"e\u2066" + strings.Repeat("\u0301", 9), "e\u2066" + strings.Repeat("\u0301", 8), "e<U+2066>" + strings.Repeat("\u0301", 8)},
+	} {
+		if got := text.Prose(c.in); got != c.prose || text.Prose(got) != got {
+			t.Errorf("Prose(%+q) = %+q, want %+q", c.in, got, c.prose)
+		}
+		if got := text.Clean(c.in); got != c.clean {
+			t.Errorf("Clean(%+q) = %+q, want %+q", c.in, got, c.clean)
+		}
+	}
+}
+
+// What runs from right to left keeps to itself; everything else is left alone.
+func TestIsolate(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"שלום", "\u2068שלום\u2069"},
+		{"see مرحبا there", "\u2068see مرحبا there\u2069"},
+		{"a\u2067b", "\u2068a\u2067b\u2069"},
+		{"世界, Grüße 👩\u200d👧", "世界, Grüße 👩\u200d👧"},
+		{"", ""},
+	} {
+		got := text.Isolate(c.in)
+		if got != c.want || text.Width(got) != text.Width(c.in) {
+			t.Errorf("Isolate(%q) = %+q, want %+q", c.in, got, c.want)
+		}
+		if back, want := text.Undirected(got), strings.ReplaceAll(c.in, "\u2067", ""); back != want {
+			t.Errorf("Undirected(%+q) = %+q, want %+q", got, back, want)
+		}
+	}
+}
+
+// A character takes as many cells as nearly all terminals give it.
+func TestWidths(t *testing.T) {
+	for want, all := range [][]string{
+		{"\u200d", "\u2068", "\ufe0f", "\x1b[1;31m", "\x1b]8;;https://example.com\x07"},
+		{"a", "e\u0301", "é", "☺", "→", "❤\ufe0e", "שָׁ", "ก้"},
+		{"世", "👍", "👍🏽", "👨\u200d👩\u200d👧", "🇩🇪", "❤\ufe0f", "1\ufe0f\u20e3", "น้ำ", "क्ष", "का", "한", "\u1112\u1161\u11ab", "🏳\ufe0f\u200d🌈"},
+		{"ᬓ᭄ᬱ", "क्षि"},
+	} {
+		for _, s := range all {
+			if piece, cells := text.Next(s + "x"); piece != s || cells != want {
+				t.Errorf("%+q begins with %+q of %d cells, want %d", s, piece, cells, want)
+			}
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	styled := "\x1b[1mab世\x1b[mcd"
+	for _, c := range []struct {
+		from, to int
+		want     string
+	}{
+		{0, 99, styled}, {0, 2, "\x1b[1mab\x1b[m"}, {0, 3, "\x1b[1mab\x1b[m"}, {3, 6, "\x1b[1m\x1b[mcd"}, {2, 4, "\x1b[1m世\x1b[m"},
+	} {
+		if got := text.Cut(styled, c.from, c.to); got != c.want {
+			t.Errorf("Cut(%d, %d) = %q, want %q", c.from, c.to, got, c.want)
+		}
+	}
+	if got, want := text.Break("a世b  c", 3), []string{"a世", "b  ", "c"}; !slices.Equal(got, want) {
+		t.Errorf("Break = %q, want %q", got, want)
+	}
+}
+
 func TestCleanTextCostsNothing(t *testing.T) {
 	s := strings.Repeat("Ein Satz mit Umlauten: äöü, 世界, 👨\u200d👩\u200d👧.\n", 50)
 	if n := testing.AllocsPerRun(100, func() { text.Clean(s) }); n != 0 {

@@ -122,7 +122,7 @@ func ink(lines []string) int {
 	n := 0
 	for _, line := range lines {
 		for _, r := range ansi.Strip(line) {
-			if r > ' ' && (r < 0x2500 || r > 0x257f) && r != '•' && r != '…' { // no frames and marks of a layout
+			if r > ' ' && (r < 0x2066 || r > 0x2069) && (r < 0x2500 || r > 0x257f) && r != '•' && r != '…' { // no frames and marks of a layout
 				n++
 			}
 		}

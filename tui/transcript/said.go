@@ -30,7 +30,7 @@ func (m Model) user(d event.UserMessage) Model {
 		if i == 0 {
 			lead = m.look.user + " "
 		}
-		lines = append(lines, lead+m.look.theme.UserText.Render(row))
+		lines = append(lines, lead+m.look.theme.UserText.Render(text.Isolate(row)))
 	}
 	for _, part := range d.Content {
 		if name := attached(part); name != "" {

@@ -125,7 +125,7 @@ func (m Model) mused(s string) []string {
 	rows := text.Wrap(expand(strings.TrimSpace(s)), m.measure())
 	for i, row := range rows {
 		if row != "" {
-			rows[i] = margin + m.look.theme.Thinking.Render(row)
+			rows[i] = margin + m.look.theme.Thinking.Render(text.Isolate(row))
 		}
 	}
 	return rows
