@@ -21,6 +21,9 @@ func TestHostileText(t *testing.T) {
 		{"as a byte", "a \u009b2J `\u009d0;t\u009c`", []string{`a \x9b2J ` + "`" + `\x9d0;t\x9c` + "`"}},
 		{"an escaped ampersand", "a &amp;#27; b", []string{"a &#27; b"}},
 		{"a bidi entity", "x &#x202e; y", []string{"x <U+202E> y"}},
+		{"a host that looks like another", "[x](https://аpple.com/) <https://аpple.com/> ![y](https://аpple.com/)", []string{"x (https://xn--pple-43d.com/) https://аpple.com/ (https://xn--pple-43d.com/) [image: y,", "xn--pple-43d.com]"}},
+		{"one that says it is the other", "[https://аpple.com/](https://аpple.com/)", []string{"https://аpple.com/ (https://xn--pple-43d.com/)"}},
+		{"hosts in prose", "see https://bücher.example:80/ä, https://例え.テスト/ and http://Ünal.example.", []string{"see https://bücher.example:80/ä (https://xn--bcher-kva.example:80/ä), https://例え.テスト/", "(https://xn--r8jz45g.xn--zckzah/) and http://Ünal.example (http://xn--nal-goa.example)."}},
 		{"directions in prose", "x \u2067y\u2069 z", []string{"\u2068x \u2067y\u2069 z\u2069"}},
 		{"directions in code", "`\u2067` x \u200e\n\n```\n\u2067y\u200f\n```", []string{"\u2068`<U+2067>` x \u200e\u2069", "", "  <U+2067>y<U+200F>"}},
 		{"directions in a target", "[x](http://h/\u2067)", []string{"x (http://h/<U+2067>)"}},
@@ -50,6 +53,17 @@ func TestHostileText(t *testing.T) {
 				check(t, line, 100)
 			}
 		})
+	}
+}
+
+// The examples of RFC 3492, and a few more.
+func TestPunycode(t *testing.T) {
+	for in, want := range map[string]string{
+		"bücher": "bcher-kva", "почта": "80a1acny", "ليهمابتكلموشعربي؟": "egbpdaj6bu4bxfgehfvwxn", "他们为什么不说中文": "ihqwcrb4cv8a8dqg056pqjye", "3年b組金八先生": "3b-ww4c5e180e575a65lsy2b", "𐍈": "2c8c",
+	} {
+		if got := punycode([]rune(in)); got != want {
+			t.Errorf("punycode(%q) = %q, want %q", in, got, want)
+		}
 	}
 }
 

@@ -204,7 +204,7 @@ func (r *reader) add(s string, w weight, url string) {
 
 // link adds a link's text, and after it where it leads, unless the text says so.
 func (r *reader) link(n ast.Node, target string, w weight) {
-	target = text.Line(unescape(target))
+	target = spelt(text.Line(unescape(target)))
 	w.kind = link
 	at := len(r.out)
 	r.children(n, w, reach(target))
@@ -225,10 +225,20 @@ func (r *reader) auto(n *ast.AutoLink, w weight) {
 	label := text.Line(string(n.Label(r.source)))
 	if n.AutoLinkType == ast.AutoLinkURL {
 		w.kind = link
-		r.add(label, w, reach(text.Line(string(n.URL(r.source)))))
+		target := spelt(text.Line(string(n.URL(r.source))))
+		r.add(label, w, reach(target))
+		r.add(elsewhere(label), weight{kind: aside}, "")
 		return
 	}
 	r.add(label, w, "")
+}
+
+// elsewhere says where an address leads if that is not how it is written.
+func elsewhere(address string) string {
+	if target := spelt(address); target != address {
+		return " (" + shorten(target) + ")"
+	}
+	return ""
 }
 
 // image says what an image shows and where it is. It is never fetched.
@@ -237,7 +247,7 @@ func (r *reader) image(n *ast.Image) {
 	if alt := strings.TrimSpace(text.Line(unescape(r.plain(n)))); alt != "" {
 		parts = append(parts, alt)
 	}
-	target := text.Line(string(n.Destination))
+	target := spelt(text.Line(string(n.Destination)))
 	if u, err := url.Parse(target); err == nil && u.Host != "" {
 		parts = append(parts, u.Host)
 	} else if target != "" {

@@ -18,8 +18,9 @@ func linkify(spans []span) []span {
 		}
 		before, it, after := s, s, s
 		before.text, it.text, after.text = s.text[:from], s.text[from:to], s.text[to:]
-		it.kind, it.url = link, reach(it.text)
-		parts := slices.DeleteFunc([]span{before, it, after}, func(s span) bool { return s.text == "" })
+		it.kind, it.url = link, reach(spelt(it.text))
+		aside := span{text: elsewhere(it.text), weight: weight{kind: aside}}
+		parts := slices.DeleteFunc([]span{before, it, aside, after}, func(s span) bool { return s.text == "" })
 		spans = slices.Replace(spans, i, i+1, parts...)
 		if before.text != "" {
 			i++ // and after the address there may be another
