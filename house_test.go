@@ -36,7 +36,7 @@ var floors = []floor{
 
 	{"tui/theme", nil, "styles are the lowest thing on the screen: every child wears them"},
 	{"tui/text", nil, "cleaning and measuring serve every child and know none"},
-	{"tui/scroll", nil, "a window knows rows and how to count them, and nothing of what they say"},
+	{"tui/scroll", []string{"tui/text"}, "a window knows rows and how to count and measure them, and nothing of what they say"},
 	{"tui/*", []string{"engine/event", "tui/theme", "tui/text", "tui/markdown"}, "a child knows neither its parent nor its siblings: what it has to say it returns"},
 	{"tui", []string{"engine/event", "tui/*"}, "the screen sees the world through tui.Backend and tui.Feed, so that it can be tested without one"},
 

@@ -72,7 +72,7 @@ func Open(in, out *os.File, o Options) (*Screen, error) {
 	}
 	s.canvas = &canvas{painter: s.painter, simple: o.Simple}
 	s.painter.profile, s.painter.reflows = o.Profile, o.Reflows
-	s.painter.pen = pen{glyphs: o.Glyphs, isolates: o.Directs}
+	s.painter.pen = pen{glyphs: o.Glyphs, isolates: o.Directs && o.Glyphs == AllGlyphs}
 	if err := s.raw(); err != nil {
 		return nil, err
 	}
