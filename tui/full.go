@@ -479,14 +479,22 @@ func (m Model) load(first, n int64, then func(Model) (Model, tea.Cmd)) (Model, t
 	return inquire(m, "read what was said before", func(ctx context.Context, b Backend) ([]event.Event, error) {
 		return b.Page(ctx, in, first, int(n))
 	}, func(m Model, events []event.Event) (Model, tea.Cmd) {
-		items := m.transcript.Items()
-		m.full.view = m.full.view.Hold(items)
-		items.Fill(first, events)
-		if rows := m.full.view.Rows(items, 1); len(rows) > 0 {
-			items.Trim(rows[0].Item)
-		}
-		return then(m)
+		return then(m.fill(first, events))
 	})
+}
+
+// fill puts events of the log where they are missing.
+func (m Model) fill(first int64, events []event.Event) Model {
+	items := m.transcript.Items()
+	a, held := m.hold(first)
+	items.Fill(first, events)
+	if held {
+		m = m.drop(a)
+	}
+	if rows := m.full.view.Rows(items, 1); len(rows) > 0 {
+		items.Trim(rows[0].Item)
+	}
+	return m
 }
 
 // inquire asks the backend about the log. One question is asked at a time, and

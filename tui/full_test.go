@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentx/engine/event"
+	"agentx/tui/scroll"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -117,6 +118,103 @@ func log(n int) []event.Event {
 			d = event.AssistantMessage{ID: fmt.Sprint("a", i), StopReason: event.EndTurn, Content: event.Parts{event.Text{Text: strings.Repeat("Some **words** of an answer that goes on, with `code` in it. ", 4) + "\n\n- one\n- two\n"}}}
 		}
 		events = append(events, event.Event{At: at, Data: d})
+	}
+	return events
+}
+
+// What is in the window stays where it is while pages of the log come, above it and
+// below it, wherever they cut a message.
+func TestPagesMoveNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		log := drawLog(rt)
+		d := &desk{log: log}
+		m := still(t, d)
+		m, _ = m.update(tea.WindowSizeMsg{Width: 60, Height: rapid.IntRange(4, 14).Draw(rt, "height")})
+		shown := rapid.IntRange(1, len(log)).Draw(rt, "shown")
+		first := int64(len(log) - shown + 1)
+		m, _ = m.opened(Opened{Model: small, Saved: true, First: first, Earlier: int(first) - 1, Events: log[first-1:]})
+		m, _ = m.toggleFull()
+		for range rapid.IntRange(1, 12).Draw(rt, "steps") {
+			m = m.scrollBy(rapid.IntRange(-30, 10).Draw(rt, "by"))
+			items := m.transcript.Items()
+			var gaps [][2]int64
+			for i := range items.Len() {
+				if a, b, gap := items.Missing(i); gap {
+					gaps = append(gaps, [2]int64{a, b})
+				}
+			}
+			if len(gaps) == 0 || m.full.view.Following() {
+				continue
+			}
+			gap := rapid.SampledFrom(gaps).Draw(rt, "gap")
+			from := rapid.Int64Range(gap[0], gap[1]-1).Draw(rt, "from")
+			n := rapid.Int64Range(1, gap[1]-from).Draw(rt, "n")
+			was := m.full.view.Rows(items, m.window())
+			held, more := [2]map[int]string{{}, {}}, 1 // above the gap, and below it
+			for y, r := range was {
+				_, _, hole := items.Missing(r.Item)
+				if k := items.Key(r.Item); k < gap[0] {
+					more--
+				} else if k > gap[0] {
+					more++
+				}
+				if hole || strings.TrimSpace(r.Text) == "" || strings.Contains(r.Text, "✓") || strings.Contains(r.Text, "look") || strings.Contains(r.Text, "saved") {
+					continue // a result knows its call when that comes, and a failure what there was of the answer
+				}
+				side := 0
+				if items.Key(r.Item) > gap[0] {
+					side = 1
+				}
+				held[side][y] = ansi.Strip(r.Text)
+			}
+			m = m.fill(from, log[from-1:from-1+n])
+			now := m.full.view.Rows(m.transcript.Items(), m.window())
+			if len(now) > 0 && now[0].Item == 0 && now[0].N == 0 {
+				continue // there is nothing above that it could make room from
+			}
+			for y, want := range held[min(max(more, 0), 1)] {
+				if y >= len(now) || ansi.Strip(now[y].Text) != want {
+					rt.Fatalf("row %d was %q; with %d–%d the window shows\n%s\nand showed\n%s", y, want, from, from+n-1, rowsOf(now), rowsOf(was))
+				}
+			}
+		}
+	})
+}
+
+func rowsOf(rows []scroll.Row) string {
+	var b strings.Builder
+	for y, r := range rows {
+		fmt.Fprintf(&b, "%d: %d.%d %s\n", y, r.Item, r.N, ansi.Strip(r.Text))
+	}
+	return b.String()
+}
+
+// drawLog is a session as its log has it, with all that messages can bring.
+func drawLog(t *rapid.T) []event.Event {
+	var events []event.Event
+	add := func(d event.Data) { events = append(events, event.Event{At: time.Unix(0, 0), Data: d}) }
+	for i := range rapid.IntRange(2, 25).Draw(t, "messages") {
+		id := fmt.Sprint("m", i)
+		add(event.UserMessage{ID: id, Content: event.Say(fmt.Sprintf("Question %d", i) + strings.Repeat(" and more", rapid.IntRange(0, 20).Draw(t, "long")))})
+		for k := range rapid.IntRange(0, 2).Draw(t, "calls") {
+			call := event.ToolCall{ID: fmt.Sprint("c", i, k), Name: "look", Input: []byte(`{"at":"it"}`)}
+			parts := event.Parts{call}
+			if rapid.Bool().Draw(t, "talks") {
+				parts = event.Parts{event.Text{Text: fmt.Sprint("Let me look ", i, ".", k)}, call}
+			}
+			add(event.AssistantMessage{ID: fmt.Sprint("a", i, k), Content: parts, StopReason: event.ToolUse})
+			add(event.ToolCallMessage{ToolCall: call})
+			add(event.ToolResultMessage{ToolCallID: call.ID, ToolResult: event.ToolReturn{Output: event.Output{Text: "seen"}}})
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "ends") {
+		case 0:
+			add(event.ErrorMessage{Content: "the line is dead", ErrorCode: event.CodeNetwork})
+		case 1:
+			add(event.AssistantMessage{ID: fmt.Sprint("b", i), Content: event.Parts{event.Thinking{Text: "hm"}}, StopReason: event.EndTurn})
+		default:
+			add(event.AssistantMessage{ID: fmt.Sprint("b", i), Content: event.Parts{event.Thinking{Text: "hm"}, event.Text{Text: fmt.Sprintf("Answer %d\n\n- one\n- two", i)}}, StopReason: event.EndTurn})
+		}
+		add(event.TurnResponse{MessageID: id})
 	}
 	return events
 }

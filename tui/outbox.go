@@ -15,6 +15,7 @@ type outbox struct {
 	posted  int       // parcels so far
 	held    bool      // the last answer failed; what waits does not go by itself
 	failed  bool      // the running answer has said that it failed
+	mute    bool      // nothing of it has come
 	stopped bool      // the user has stopped it
 	summing bool      // the running answer is a summary to go on with
 	over    *answered // it has ended, but its last events may be on their way
@@ -107,7 +108,9 @@ func (o outbox) ready() bool { return !o.busy && !o.held && len(o.waiting) > 0 &
 func (o outbox) apply(e event.Event) outbox {
 	switch e.Data.(type) {
 	case event.UserMessage:
-		o.flying = Message{}
+		o.flying, o.mute = Message{}, true
+	case event.AssistantMessage, event.SystemError:
+		o.mute = false
 	case event.ErrorMessage, event.Interrupted:
 		o.failed = true
 	}

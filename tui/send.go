@@ -102,6 +102,10 @@ func (m Model) finish() (Model, tea.Cmd) {
 		m.outbox.held = true
 	}
 	complete := a.err == nil && !m.outbox.stopped && !m.outbox.failed
+	if complete && m.outbox.mute {
+		m = m.say(transcript.Info, "The model said nothing. /retry asks again.")
+	}
+	m.outbox.mute = false
 	stopped := m.outbox.stopped
 	m.outbox.stopped = false
 	m, cmd := m.makeRoom(complete)

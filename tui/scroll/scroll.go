@@ -78,19 +78,6 @@ func (v View) Put(l List, height, item, row, above int) View {
 	return at(l, walk(l, place{item, row - above})).settle(l, height)
 }
 
-// Hold is the same window, that stays with what stands in it below its first
-// item, whatever becomes of that.
-func (v View) Hold(l List) View {
-	if !v.free || l.Len() == 0 {
-		return v
-	}
-	p := walk(l, place{l.Index(v.key), v.row})
-	if p.item+1 == l.Len() {
-		return v
-	}
-	return View{free: true, key: l.Key(p.item + 1), row: p.row - len(l.Rows(p.item))}
-}
-
 func at(l List, p place) View { return View{free: true, key: l.Key(p.item), row: p.row} }
 
 // settle lets a window that has come to the end follow it.

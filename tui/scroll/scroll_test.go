@@ -55,8 +55,6 @@ func TestAsIfAllWereLaidOut(t *testing.T) {
 				v, at = v.Top(l, height), 0
 			case 20:
 				v, at = View{}, last
-			case 19:
-				v = v.Hold(l)
 			default:
 				v, at = v.Scroll(l, height, by), min(max(at+by, 0), last)
 			}

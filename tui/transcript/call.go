@@ -39,7 +39,7 @@ const maxDetail = 400
 
 func (m Model) plan(at time.Time, d event.ToolUseStart) Model {
 	m = m.endThought(at).endText().listing()
-	m.message.streamed = true
+	m.message.streamed, m.message.said = true, true
 	m.calls = append(slices.Clip(m.calls), call{id: d.ToolCallID, name: d.ToolName, since: at})
 	return m
 }
@@ -74,6 +74,7 @@ func kept(s string) string {
 // replayed adds the calls of a message that is read from a store.
 func (m Model) replayed(c event.ToolCall) Model {
 	m = m.listing()
+	m.message.said = true
 	m.calls = append(slices.Clip(m.calls), call{id: c.ID}.of(c))
 	return m
 }

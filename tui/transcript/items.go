@@ -173,6 +173,9 @@ func (l *Items) Len() int { return len(l.list) }
 // Key returns what an item keeps, whatever comes before it.
 func (l *Items) Key(i int) int64 { return l.list[i].key }
 
+// Next returns the key behind those of an item.
+func (l *Items) Next(i int) int64 { return l.list[i].next }
+
 // Index returns the item of a key, or of the nearest below it, or the first.
 func (l *Items) Index(key int64) int {
 	return max(sort.Search(len(l.list), func(i int) bool { return l.list[i].key > key })-1, 0)

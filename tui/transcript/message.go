@@ -15,6 +15,8 @@ import (
 type message struct {
 	id       string
 	streamed bool // pieces of it have come
+	said     bool // a word or a call was among them
+	mused    bool // a thought was
 
 	doc    *markdown.Doc // nil between texts
 	source []string      // of doc, to lay it out anew
@@ -42,6 +44,7 @@ func (m Model) say(at time.Time, s string) Model {
 		if strings.TrimSpace(s) == "" {
 			return m
 		}
+		m.message.said = true
 		m = m.apart()
 		m.message.doc, m.message.source = markdown.New(m.inner(), *m.look.theme).Measure(m.config.Measure), nil
 	}

@@ -99,10 +99,25 @@ func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
 	} else {
 		m = m.whole(d)
 	}
+	silent := m.message.mused && !m.message.said && d.StopReason == event.EndTurn && !d.Incomplete
+	shown := len(m.out)
 	m = m.asides(d.Content)
+	silent = silent && len(m.out) == shown
 	m.answers = remembered(m.answers, d.Content.Text())
 	m.message, m.came = message{}, m.came || len(d.Content) > 0
+	if silent {
+		return m.silent()
+	}
 	return m.ending(d)
+}
+
+// silent says that a thought was all there is.
+func (m Model) silent() Model {
+	how := "Ctrl+O"
+	if m.config.Spoken {
+		how = "/unfold"
+	}
+	return m.flushCalls(true).block(margin + m.look.muted("The model thought, and said nothing; "+how+" shows the thought"))
 }
 
 // whole shows a message from a store.

@@ -42,7 +42,7 @@ func (m Model) think(at time.Time, s string) Model {
 		m.message.thought, m.message.mind, m.message.cleaner = "", nil, text.Cleaner{}
 		m.message.thoughts = 0
 	}
-	m.message.streamed = true
+	m.message.streamed, m.message.mused = true, true
 	if m.message.thoughts < maxFold {
 		m.message.mind = append(m.message.mind, s)
 	}
