@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -19,6 +20,7 @@ func chat(ctx context.Context, w *world, o options) error {
 		return err
 	}
 	w.signals.handOver()
+	defer w.alone()()
 	feed := tui.NewFeed()
 	d := &desk{world: w, options: o, feed: feed}
 	files, err := d.given(ctx)
@@ -34,7 +36,7 @@ func chat(ctx context.Context, w *world, o options) error {
 			opened.Files = files
 			return d, opened, err
 		},
-		Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, Wardrobe: wardrobe{w}, NoTypewriter: !c.Typewriter || c.ReducedMotion,
+		Model: d.foreseen(c), Prompt: o.prompt, Pick: o.pick, Theme: c.Theme, Wardrobe: wardrobe{w}, NoTypewriter: !c.Typewriter || c.ReducedMotion,
 		Measure: c.ReadingWidth, Notify: c.Notify, NoTitle: !c.Title, NoProgress: !c.Progress, NoMarks: !c.PromptMarks,
 		FullScreen: c.FullScreen, NoMouse: !c.Mouse,
 		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt, Thinking: c.Thinking,
@@ -90,6 +92,30 @@ func (w *world) editor() []string {
 		}
 	}
 	return nil
+}
+
+// alone has the chat run on one processor, unless the user knows better: who
+// answers and who draws work in turns, a thousandth of a second each, and to wake
+// a second processor for that is a seventh of what the chat takes.
+func (w *world) alone() (end func()) {
+	if _, ok := w.env("GOMAXPROCS"); ok {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(before) }
+}
+
+// foreseen is the model that will answer, where no session has a word in it: the
+// first frame shows it.
+func (d *desk) foreseen(c config.Config) tui.Choice {
+	if o := d.options; o.model == "" && (o.last || o.pick || o.resume != "" || o.image != "") {
+		return tui.Choice{}
+	}
+	choice, err := choose(c, d.options.model)
+	if err != nil {
+		return tui.Choice{} // it is told when the session is opened
+	}
+	return d.choice(choice)
 }
 
 // given are the files that the chat was begun with: they go with the prompt, if

@@ -26,6 +26,7 @@ type Options struct {
 	// waits a while for it to return.
 	Start func(ctx context.Context) (Backend, Opened, error)
 
+	Model        Choice                // that will answer, where that is known before the world is there
 	Prompt       string                // is sent when the world is there
 	Pick         bool                  // the chat begins with the choice of a session
 	Theme        string                // dark, light, plain, or one of the wardrobe's, with -dark or -light behind it; auto asks the terminal

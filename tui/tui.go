@@ -31,6 +31,7 @@ type Model struct {
 
 	width, height int
 	now           time.Time // of the last frame
+	flow          flow
 
 	chats      chats
 	open       Opened // without its events
@@ -60,7 +61,7 @@ func newModel(ctx context.Context, o Options, term terminal) Model {
 	m := Model{ctx: ctx, feed: o.Feed, term: term, prefs: p, table: table, width: 80, height: 24}
 	m.transcript = transcript.New(p.transcript(true), p.theme)
 	m.status = status.New(p.ascii, p.still)
-	m.footer = footer.New("", 0)
+	m.footer = footer.New(o.Model.Name, o.Model.Window)
 	m.composer = composer.New(composer.Config{
 		Styles: p.composer(), Prompt: p.prompt(),
 		Placeholder: "Ask anything. ? shows the keys, / the commands",
@@ -118,6 +119,7 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 
 // show gives every event to every child that shows events, and asks for more.
 func (m Model) show(out outputs) (Model, tea.Cmd) {
+	m.flow = m.flow.add(out.events, out.at.Sub(m.now))
 	m.now = out.at
 	m, mine := m.route(out.events)
 	m = m.apply(mine)
@@ -142,10 +144,12 @@ func (m Model) apply(events []event.Event) Model {
 	return m
 }
 
-// A frame while text is coming, and a beat of the spinner.
+// A frame while text is coming, and a beat of the spinner. What comes faster
+// than anybody reads comes in longer strokes.
 const (
-	frame = 50 * time.Millisecond
-	beat  = 100 * time.Millisecond
+	frame  = 50 * time.Millisecond
+	stroke = 80 * time.Millisecond
+	beat   = 100 * time.Millisecond
 )
 
 // pace says when to look for events again: while something moves, at its pace,
@@ -153,11 +157,11 @@ const (
 func (m Model) pace() (hold, limit time.Duration) {
 	switch {
 	case m.transcript.Typing():
-		return frame, frame
+		return m.flow.frame(), m.flow.frame()
 	case m.status.Active() && m.prefs.still:
 		return frame, time.Second
 	case m.status.Active():
-		return frame, beat
+		return m.flow.frame(), beat
 	case m.chats.answering() > 0:
 		return frame, forever
 	}

@@ -102,7 +102,8 @@ type Model struct {
 	burst      burst
 	vi         vi
 
-	frame frame
+	frame       frame
+	placeholder string
 }
 
 // New returns an empty composer that is 80 columns wide and has the focus.
@@ -116,7 +117,7 @@ func New(c Config) Model {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return Model{config: c, width: 80, height: 24, goal: -1}.lay()
+	return Model{config: c, width: 80, height: 24, goal: -1}.invite().lay()
 }
 
 // mark is one of two marks: the fair one, or the one that every terminal has.
@@ -130,7 +131,7 @@ func (c Config) mark(fair, ascii string) string {
 // SetSize gives the columns and the most lines that View may take, suggestions included.
 func (m Model) SetSize(width, height int) Model {
 	m.width, m.height = max(width, 1), max(height, 1)
-	return m.lay()
+	return m.invite().lay()
 }
 
 // Size is what SetSize gave.
@@ -139,12 +140,15 @@ func (m Model) Size() (width, height int) { return m.width, m.height }
 // SetStyles changes the colours.
 func (m Model) SetStyles(s Styles) Model {
 	m.config.Styles = s
-	return m
+	return m.invite()
 }
 
 // SetBusy says whether an answer runs; only the placeholder changes.
 func (m Model) SetBusy(busy bool) Model {
-	m.busy = busy
+	if m.busy != busy {
+		m.busy = busy
+		m = m.invite()
+	}
 	return m
 }
 

@@ -178,7 +178,7 @@ func (m Model) Cursor() *tea.Cursor {
 func (m Model) View() string {
 	var b strings.Builder
 	if m.Empty() && !m.search.on {
-		b.WriteString(m.placeholder())
+		b.WriteString(m.mark(0) + m.placeholder)
 	} else {
 		for i, row := range m.frame.rows {
 			if i > 0 {
@@ -201,12 +201,14 @@ func (m Model) View() string {
 	return b.String()
 }
 
-func (m Model) placeholder() string {
+// invite lays the placeholder out, which is shown in every frame of an answer.
+func (m Model) invite() Model {
 	s := m.config.Placeholder
 	if m.busy && m.config.Busy != "" {
 		s = m.config.Busy
 	}
-	return m.mark(0) + m.config.Styles.Placeholder.Render(text.Truncate(text.Line(s), m.width-m.gutter()))
+	m.placeholder = m.config.Styles.Placeholder.Render(text.Truncate(text.Line(s), m.width-m.gutter()))
+	return m
 }
 
 // mark stands before row i: the prompt, or an arrow where there is more to scroll to.

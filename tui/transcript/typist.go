@@ -19,7 +19,7 @@ type typist struct {
 
 // behind is how far the typewriter may be behind what has arrived. With a frame
 // on top it stays under a quarter of a second.
-const behind = 180 * time.Millisecond
+const behind = 160 * time.Millisecond
 
 // takes says whether d has to wait: text, and whatever comes after text.
 func (t typist) takes(d event.Data) bool {
@@ -58,25 +58,37 @@ func (t typist) advance(now time.Time) (typist, []event.Event) {
 	for len(t.queue) > 0 {
 		e := t.queue[0]
 		d, isText := e.Data.(event.TextDelta)
-		if isText && t.owed < 1 {
+		if !isText {
+			due, t.queue = append(due, e), t.queue[1:]
+			continue
+		}
+		if t.owed < 1 {
 			break
 		}
-		if isText && float64(len(d.Text)) > t.owed {
-			n := boundary(d.Text, int(t.owed))
-			due = append(due, event.Event{At: e.At, Data: event.TextDelta{Text: d.Text[:n]}})
+		n := len(d.Text)
+		if float64(n) > t.owed {
+			n = boundary(d.Text, int(t.owed))
+		}
+		due = write(due, e.At, d.Text[:n])
+		t.owed, t.bytes = t.owed-float64(n), t.bytes-n
+		if n < len(d.Text) {
 			t.queue[0].Data = event.TextDelta{Text: d.Text[n:]}
-			t.owed, t.bytes = t.owed-float64(n), t.bytes-n
-			if n == len(d.Text) {
-				t.queue = t.queue[1:]
-			}
 			break
 		}
-		if isText {
-			t.owed, t.bytes = t.owed-float64(len(d.Text)), t.bytes-len(d.Text)
-		}
-		due, t.queue = append(due, e), t.queue[1:]
+		t.queue = t.queue[1:]
 	}
 	return t, due
+}
+
+// write adds text to what is due. What is written at once is laid out at once.
+func write(due []event.Event, at time.Time, s string) []event.Event {
+	if i := len(due) - 1; i >= 0 {
+		if d, ok := due[i].Data.(event.TextDelta); ok {
+			due[i].Data = event.TextDelta{Text: d.Text + s}
+			return due
+		}
+	}
+	return append(due, event.Event{At: at, Data: event.TextDelta{Text: s}})
 }
 
 // frame is what the typewriter takes for granted before its first advance.

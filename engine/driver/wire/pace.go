@@ -13,7 +13,8 @@ import (
 // and framing: what they cut into small records is there at once, too.
 const (
 	drop    = 12 << 10               // bytes of the largest handful; more is a flood, and not waited for
-	longest = 50 * time.Millisecond  // of the breaths
+	longest = 80 * time.Millisecond  // of the breaths
+	thick   = 50 * time.Millisecond  // from drop to drop, at most, where they come so
 	lull    = 250 * time.Millisecond // without a drop; what comes then is a new shower
 )
 
@@ -59,7 +60,7 @@ func (c *paced) Read(p []byte) (int, error) {
 	if waited >= lull || c.began.IsZero() {
 		c.began = asked.Add(waited)
 	}
-	c.drips = 0 < n && n < min(len(p), drop) && waited < longest
+	c.drips = 0 < n && n < min(len(p), drop) && waited < thick
 	return n, err
 }
 
