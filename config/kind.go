@@ -56,10 +56,13 @@ func asNumber(v any, low, high float64) (float64, error) {
 		return 0, wrongType("a number", v)
 	}
 	if math.IsNaN(x) || x < low || x > high {
-		return 0, fmt.Errorf("%v is not between %v and %v", x, low, high)
+		return 0, fmt.Errorf("%s is not between %s and %s", decimal(x), decimal(low), decimal(high))
 	}
 	return x, nil
 }
+
+// decimal is x as a person writes it, without an exponent.
+func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func asBool(v any) (bool, error) {
 	switch v := v.(type) {

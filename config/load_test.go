@@ -145,6 +145,8 @@ func TestWhatIsWrongAndWhere(t *testing.T) {
 		{`system = "\u001b[2J"`, "system: holds the control character U+001B"},
 		{"temperature = nan", "temperature: NaN is not between 0 and 2"},
 		{"temperature = 9", "temperature: 9 is not between"},
+		{"max_budget_usd = 9999999", "max_budget_usd: 9999999 is not between 0 and 1000000"},
+		{"effort = 'x'", "\"x\" is none of none, low, medium, high"},
 		{"effort = 'hihg'", "did you mean high?"},
 		{"timeout = '0s'", "timeout: 0s is not between 1s and 24h0m0s"},
 		{"timeout = 'soon'", "is not a duration"},
@@ -182,6 +184,9 @@ func TestWhatIsWrongAndWhere(t *testing.T) {
 		}
 		if err != nil && strings.Contains(err.Error(), "canary") {
 			t.Errorf("a secret shows: %v", err)
+		}
+		if err != nil && strings.Contains(err.Error(), "did you mean ?") {
+			t.Errorf("nothing is suggested: %v", err)
 		}
 	}
 }

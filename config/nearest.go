@@ -20,7 +20,7 @@ func Nearest(word string, names []string) []string {
 		if len(word) >= 3 && strings.Contains(lower, word) {
 			score = min(score, 1)
 		}
-		if score <= allowed {
+		if score <= allowed && name != "" {
 			close = append(close, scored{name, score})
 		}
 	}

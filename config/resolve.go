@@ -119,7 +119,8 @@ func (c Config) named(name string) (Choice, error) {
 	return c.bare(name)
 }
 
-// bare finds who serves a model: an available provider before one without a key, a listed model before one of an open server.
+// bare finds who serves a model: an available provider before one without a key, a listed model before one of an open server. Of several
+// open servers none is guessed.
 func (c Config) bare(name string) (Choice, error) {
 	available, err := c.Available()
 	if err != nil {
@@ -134,16 +135,37 @@ func (c Config) bare(name string) (Choice, error) {
 				return Choice{Provider: p, Model: name}, nil
 			}
 		}
+		var open []Provider
 		for _, p := range providers {
 			if id, ok := resold(p.Name, name); ok && p.prices {
 				return Choice{Provider: p, Model: id}, nil
 			}
 			if p.open() {
-				return Choice{Provider: p, Model: name}, nil
+				open = append(open, p)
 			}
 		}
+		switch len(open) {
+		case 0:
+		case 1:
+			return Choice{Provider: open[0], Model: name}, nil
+		default:
+			return Choice{}, severalServe(name, open)
+		}
 	}
-	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, clip(name), meant(name, c.names(name)))}
+	hint := meant(name, c.names(name))
+	if hint == "" {
+		hint = "; `agentx model list --all` shows those that are known"
+	}
+	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, clip(name), hint)}
+}
+
+// severalServe is why a bare name is not enough: a prompt must not go to a server that was not meant.
+func severalServe(name string, open []Provider) error {
+	var full []string
+	for _, p := range open {
+		full = append(full, p.Name+"/"+clip(name))
+	}
+	return &Error{Where: "model", Err: fmt.Errorf("%w model %q; which server has it: %s?", ErrUnknown, clip(name), strings.Join(full, ", "))}
 }
 
 // resold is the id of a model at a provider that puts the maker's name before it, as in openai/gpt-4o.

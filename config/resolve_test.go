@@ -22,6 +22,8 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "variable over file", vars: []string{"AGENTX_MODEL=openai/gpt-4o"}, file: "model = 'anthropic/x'", want: "openai/gpt-4o at https://api.openai.com/v1"},
 		{story: "a base URL alone", vars: []string{"OPENAI_BASE_URL=http://127.0.0.1:8080/v1/"}, want: "openai/gpt-5.5 at http://127.0.0.1:8080/v1 by openai"},
 		{story: "a base URL and a name of its server", vars: []string{"OPENAI_BASE_URL=http://[::1]:8080"}, name: "qwen", want: "openai/qwen at http://[::1]:8080"},
+		{story: "one server that lists nothing may have anything", file: "[providers.lab]\nbase_url = 'http://h/v1'", name: "meta/qwen", want: "lab/meta/qwen at http://h/v1"},
+		{story: "of two, none is guessed", vars: []string{"OPENAI_BASE_URL=http://127.0.0.1:1"}, file: "[providers.lab]\nbase_url = 'http://h/v1'", name: "qwen", want: `unknown model "qwen"; which server has it: openai/qwen, lab/qwen?`},
 		{story: "anthropic elsewhere", vars: []string{"ANTHROPIC_BASE_URL=http://localhost:1"}, name: "claude-opus-4-5", want: "anthropic/claude-opus-4-5 at http://localhost:1"},
 		{story: "ollama has no default", vars: []string{"OLLAMA_HOST=box:1"}, want: "guide/guide"},
 		{story: "a listed local model", vars: []string{"OLLAMA_HOST=0.0.0.0"}, file: "[providers.ollama]\nmodels = ['llama3.2']", want: "ollama/llama3.2 at http://127.0.0.1:11434 by ollama"},
@@ -38,7 +40,7 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "a bare name that a reseller with a key has", vars: []string{"OPENROUTER_API_KEY=k"}, name: "gpt-4o", want: "openrouter/openai/gpt-4o at"},
 		{story: "a model too new for the table", name: "openai/gpt-99", want: "openai/gpt-99 at https://api.openai.com/v1"},
 		{story: "a bare typo", name: "claude-sonet-5", want: `model: unknown model "claude-sonet-5" (did you mean claude-sonnet-5`},
-		{story: "nonsense", name: "qqqqqqqqqqqqqqqq", want: `unknown model "qqqqqqqqqqqqqqqq"`},
+		{story: "nonsense", name: "qqqqqqqqqqqqqqqq", want: "unknown model \"qqqqqqqqqqqqqqqq\"; `agentx model list --all` shows those that are known"},
 		{story: "escapes", name: "a\x1b[2J", want: "this is no name of a model"},
 		{story: "the guide", vars: []string{"OPENAI_API_KEY=k"}, name: "guide", want: "guide/guide at "},
 		{story: "a key in the clear", vars: []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=http://192.0.2.1"}, want: "OPENAI_BASE_URL: http://192.0.2.1: would send the key unencrypted"},
@@ -63,6 +65,7 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "Ollama as Anthropic", vars: []string{"OLLAMA_HOST=box"}, file: "[providers.ollama]\nprotocol = 'anthropic'", name: "ollama/m", want: "ollama/m at http://box:11434/v1 by anthropic"},
 		{story: "a base URL with a password", vars: []string{"OPENAI_BASE_URL=http://me:canary@h"}, name: "openai", want: "OPENAI_BASE_URL: a URL with a user name or password is not accepted"},
 		{story: "a base URL that cannot be", vars: []string{"OPENAI_BASE_URL=localhost:8080"}, want: `OPENAI_BASE_URL: "localhost:8080" has no scheme`},
+		{story: "one by its number", vars: []string{"OPENAI_BASE_URL=127.0.0.1:8080"}, want: `OPENAI_BASE_URL: "127.0.0.1:8080" has no scheme`},
 		{story: "another provider's mistake hinders nobody", vars: []string{"OPENAI_BASE_URL=nonsense", "GROQ_API_KEY=k"}, name: "groq", want: "groq/"},
 	} {
 		m := newMachine(t, c.vars...).user(c.file)

@@ -25,13 +25,14 @@ func checkURL(field, raw string) (string, error) {
 		return fail("a URL with a user name or password is not accepted: give the key by its own setting")
 	}
 	brief := clip(raw)
+	if scheme, _, _ := strings.Cut(strings.ToLower(raw), "://"); scheme != "http" && scheme != "https" {
+		return fail("%q has no scheme http:// or https://", brief)
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return fail("%q: %s", brief, clip(innermost(err).Error()))
 	}
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https":
-		return fail("%q has no scheme http:// or https://", brief)
 	case u.Hostname() == "":
 		return fail("%q names no host", brief)
 	case strings.Contains(u.Host, ":") && strings.Count(u.Host, ":") > 1 && !strings.HasPrefix(u.Host, "["):
