@@ -69,6 +69,7 @@ func remedy(t *talk, o outcome) string {
 	}
 	switch code := codeOf(o.err); {
 	case errors.Is(o.err, config.ErrNoKey): // says so itself
+	case code == codeAuth && o.elsewhere: // it is the key of another provider, which the failure names
 	case code == codeAuth:
 		return fmt.Sprintf("to give another key: agentx key set %s", t.choice().Provider.Name)
 	case t.kept && o.sent && (code == codeProvider || code == codeRate || code == codeLimit || code == codeIncomplete):
@@ -85,7 +86,10 @@ func unsent(err error) bool {
 }
 
 // unopened says of a session that could not be opened that nothing was sent.
-func unopened(err error) error {
+func unopened(ctx context.Context, err error) error {
+	if i, ok := errors.AsType[engine.Interrupt](context.Cause(ctx)); ok {
+		return &exit{code: codeOf(i), err: errors.New(happened(ctx, i) + "; nothing was saved and nothing was sent")}
+	}
 	e, ok := errors.AsType[*store.Error](err)
 	if !ok {
 		return err

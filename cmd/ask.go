@@ -35,7 +35,7 @@ func ask(ctx context.Context, w *world, o options) error {
 	p := w.printer(o)
 	t, err := w.open(ctx, o)
 	if err != nil {
-		return w.refused(o, unopened(err))
+		return w.refused(o, unopened(ctx, err))
 	}
 	if doubt := t.choice().Doubt(); doubt != "" {
 		w.note("%s", doubt)
@@ -149,6 +149,8 @@ func (w *watcher) Present(ctx context.Context, id event.AgentID, e event.Event) 
 		}
 	case event.TurnResponse:
 		w.outcome.turn = d
+	case event.Retrying:
+		w.outcome.elsewhere = w.outcome.elsewhere || d.Attempt == 1 // a second try is the second
 	}
 	if w.failed != nil {
 		return nil

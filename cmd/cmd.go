@@ -82,6 +82,10 @@ Without any key or local model the built-in guide answers.`,
 	root.PersistentFlags().BoolVarP(&w.flags.verbose, "verbose", "v", false, "say more on stderr")
 	o.register(root.Flags())
 	root.AddCommand(w.commands()...)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = cobra.ArbitraryArgs, needsVerb
+	}
 	return root
 }
 

@@ -582,7 +582,7 @@ func summaryPrompt(focus string) string {
 func (d *desk) Snapshot(ctx context.Context, name string) (tui.Image, error) {
 	t := d.current()
 	im, err := t.client.Snapshot(ctx, runtime.ImageSnapshotRequest{AgentID: t.agent, Name: name})
-	return pictured(im), d.say(frozen(err, name))
+	return pictured(im), d.say(frozen(err))
 }
 
 // Images are all, the newest first.

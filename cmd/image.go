@@ -55,7 +55,7 @@ func imageSnapshot(w *world) *cobra.Command {
 			q.SessionID = s.ID
 			im, err := client.Snapshot(c.Context(), q)
 			if err != nil {
-				return frozen(err, q.Name)
+				return frozen(err)
 			}
 			if asJSON {
 				return writeLine(w.stdout, listImage(im))
@@ -72,9 +72,9 @@ func imageSnapshot(w *world) *cobra.Command {
 }
 
 // frozen says in words why there is no image.
-func frozen(err error, name string) error {
+func frozen(err error) error {
 	if errors.Is(err, engine.ErrExists) {
-		return usage("there is an image %s already; choose another name, or remove it with `agentx image rm`", strconv.Quote(name))
+		return usage("%v; `agentx image list` shows what there is", err)
 	}
 	return err
 }

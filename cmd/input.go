@@ -223,7 +223,7 @@ func readSchema(arg string) (json.RawMessage, error) {
 	if !strings.HasPrefix(strings.TrimSpace(arg), "{") {
 		f, err := os.Open(arg)
 		if err != nil {
-			return nil, usage("--json-schema: %v", bare(err))
+			return nil, usage("--json-schema: %s: %v", arg, bare(err))
 		}
 		defer f.Close()
 		if text, err = io.ReadAll(io.LimitReader(f, maxSchema+1)); err != nil {

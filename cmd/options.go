@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -170,7 +171,26 @@ func flagError(c *cobra.Command, err error) error {
 		}
 		return usage("there is no flag --%s; `%s --help` lists them", name, c.CommandPath())
 	}
+	if none, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return usage("there is no flag -%s; `%s --help` lists them", none.GetSpecifiedName(), c.CommandPath())
+	}
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return usage("--%s is %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
+	}
 	return usage("%s", s)
+}
+
+// takes is what can be given to a flag, in words.
+func takes(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "int", "int64":
+		return "a whole number"
+	case "duration":
+		return "a duration such as 90s"
+	}
+	return "a " + f.Value.Type()
 }
 
 // nearestFlag is the flag that a typo may have meant.

@@ -83,8 +83,11 @@ type outcome struct {
 	turn    event.TurnResponse
 	sent    bool // to the driver
 	schema  bool // the answer was to follow one
-	err     error
-	words   string // err for people
+
+	elsewhere bool // another model was asked, where the first could not answer
+
+	err   error
+	words string // err for people
 }
 
 func (o outcome) result() result {
