@@ -58,6 +58,7 @@ func actions() []action {
 
 		{name: "full", help: "the whole screen, and back", slash: "full", keys: []string{"alt+t", "f11"}, do: plain(Model.toggleFull)},
 		{name: "find", help: "search what was said here, on the full screen", slash: "find", args: "[words]", do: Model.startFind},
+		{name: "mouse", help: "the mouse scrolls and points, or is the terminal's", slash: "mouse", do: plain(Model.toggleMouse)},
 		{name: "page-up", help: "scroll up, on the full screen", keys: []string{"pgup"}, full: true, do: plain(Model.pageUp)},
 		{name: "page-down", help: "scroll down", keys: []string{"pgdown"}, full: true, do: plain(Model.pageDown)},
 		{name: "top", help: "to where the session begins", keys: []string{"home"}, full: true, empty: true, do: plain(Model.toTop)},

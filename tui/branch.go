@@ -36,26 +36,44 @@ func nth(arg string) (int, bool) {
 
 // retry asks the last message again, on a branch of its own.
 func (m Model) retry() (Model, tea.Cmd) {
-	m, ok := m.idle()
-	switch {
-	case !ok || m.backend == nil:
-		return m, nil
-	case !m.transcript.Any():
+	if !m.transcript.Any() && !m.outbox.busy {
 		return m.say(transcript.Info, "There is no message to ask again yet."), nil
+	}
+	return m.retryOne(1, "")
+}
+
+// retryOne asks a message again: the nth from the end, or that of an id.
+func (m Model) retryOne(n int, id string) (Model, tea.Cmd) {
+	m, ok := m.idle()
+	if !ok || m.backend == nil {
+		return m, nil
 	}
 	type again struct {
 		Opened
 		Asked
+		last bool
 	}
 	return turn(m, "ask again", func(ctx context.Context, b Backend) (again, error) {
-		last, err := b.Asked(ctx, 1, "")
+		it, err := b.Asked(ctx, n, id)
 		if err != nil {
 			return again{}, err
 		}
-		o, err := b.Branch(ctx, last.ID)
-		return again{o, last}, err
+		last := it
+		if id != "" {
+			if last, err = b.Asked(ctx, 1, ""); err != nil {
+				return again{}, err
+			}
+		}
+		o, err := b.Branch(ctx, it.ID)
+		return again{o, it, it.ID == last.ID}, err
 	}, func(m Model, a again) (Model, tea.Cmd) {
-		m = m.adopt(a.Opened)
+		if a.last {
+			m = m.adopt(a.Opened)
+		} else {
+			a.Draft = Draft{}
+			m = m.display(recent(a.Opened, 1))
+			m = m.say(transcript.Info, "Asked again, on a branch. What was said before stays as it was; /tree goes back to it.")
+		}
 		id, b := m.open.Session.ID, m.backend
 		return m.run(func(ctx context.Context) error { return b.Send(ctx, id, a.Content, nil) })
 	}, nil)

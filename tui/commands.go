@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"agentx/tui/dialog"
@@ -47,8 +48,11 @@ func (m Model) showKeys() (Model, tea.Cmd) {
 		{Left: "!", Right: "a command: runs after a yes"},
 		{Left: "Actions"},
 	}
+	if m.full.on {
+		rows = slices.Insert(rows, len(rows)-1, readingKeys()...)
+	}
 	for _, a := range m.table.actions {
-		if len(a.keys) == 0 {
+		if len(a.keys) == 0 || a.full && !m.full.on {
 			continue
 		}
 		keys := make([]string, len(a.keys))
@@ -62,6 +66,23 @@ func (m Model) showKeys() (Model, tea.Cmd) {
 		rows = append(rows, dialog.Row{Left: strings.Join(keys, ", "), Right: help})
 	}
 	return m.read("Keys", "", rows)
+}
+
+// readingKeys are those of the conversation, while it has them.
+func readingKeys() []dialog.Row {
+	return []dialog.Row{
+		{Left: "Reading (Shift+Tab, a click)"},
+		{Left: "Up, Down, k, j", Right: "from message to message"},
+		{Left: "[, ]", Right: "from one of your messages to the next"},
+		{Left: "Ctrl+D U F B E Y", Right: "scroll, as in less"},
+		{Left: "Home, End, g, G", Right: "the beginning; what is said now"},
+		{Left: "/, n, N", Right: "search; the place above, below"},
+		{Left: "Space, Enter", Right: "fold and unfold thoughts and calls"},
+		{Left: "y, c", Right: "copy the message; its code"},
+		{Left: "e, r", Right: "edit what was asked; ask it again: on a branch"},
+		{Left: "f", Right: "go on from there, on a branch"},
+		{Left: "Esc, q, i", Right: "back to writing"},
+	}
 }
 
 func (m Model) showHelp() (Model, tea.Cmd) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"agentx/tui/markdown"
 	"agentx/tui/palette"
@@ -62,7 +63,10 @@ func (m Model) copy(arg string) (Model, tea.Cmd) {
 		return m.say(transcript.Info, howToCopy), nil
 	}
 	if word == "code" && !counted {
-		return m.chooseCode()
+		answer, _ := m.transcript.Answer(1)
+		if blocks := markdown.Codes(answer); len(blocks) > 1 {
+			return m.chooseCode("Code of the last answer, from its end", blocks)
+		}
 	}
 	s, ok := c.find(m, n)
 	if !ok {
@@ -88,16 +92,10 @@ func (m Model) code(n int) (string, bool) {
 	}
 }
 
-// chooseCode copies the block of code of the last answer, or asks which.
-func (m Model) chooseCode() (Model, tea.Cmd) {
-	answer, _ := m.transcript.Answer(1)
-	blocks := markdown.Codes(answer)
-	if len(blocks) < 2 {
-		s, ok := m.code(1)
-		if !ok {
-			return m.say(transcript.Info, "There is no block of code to copy."), nil
-		}
-		return m.clip(s)
+// chooseCode copies a block of code, and asks which where there are several.
+func (m Model) chooseCode(title string, blocks []markdown.Code) (Model, tea.Cmd) {
+	if len(blocks) == 1 {
+		return m.clip(blocks[0].Text)
 	}
 	slices.Reverse(blocks)
 	var list []palette.Item
@@ -112,7 +110,7 @@ func (m Model) chooseCode() (Model, tea.Cmd) {
 			Hint: strings.TrimSpace(text.Line(b.Lang) + " " + size), Preview: lines[:min(len(lines), 12)],
 		})
 	}
-	c := palette.Config{Title: "Code of the last answer, from its end", Enter: "copy", Actions: []palette.Action{{Key: "space", Help: "preview", Preview: true}}}
+	c := palette.Config{Title: title, Enter: "copy", Actions: []palette.Action{{Key: "space", Help: "preview", Preview: true}}}
 	return m.choose(c, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
 		chosen, ok := out.(palette.Chosen)
 		if i, err := strconv.Atoi(chosen.ID); ok && err == nil {
@@ -122,14 +120,23 @@ func (m Model) chooseCode() (Model, tea.Cmd) {
 	}), nil
 }
 
-// clip puts s into the clipboard.
+// clip puts s into the clipboard, and says so where the user looks.
 func (m Model) clip(s string) (Model, tea.Cmd) {
 	s = strings.TrimRight(text.Clean(s), "\n")
+	reading := m.full.focus != none
 	return m, m.toClip(s, func(m Model, err error) (Model, tea.Cmd) {
-		if err != nil {
+		says := fmt.Sprintf("Copied %d characters", utf8.RuneCountInString(s))
+		switch {
+		case reading && err != nil:
+			m.full.find.said = "Too long to copy; /export writes it to a file"
+		case reading:
+			m.full.find.said = says
+		case err != nil:
 			return m.say(transcript.Failure, "Not copied: "+sentence(err, ""), "/export writes the conversation to a file."), nil
+		default:
+			return m.say(transcript.Info, says+"."), nil
 		}
-		return m.say(transcript.Info, fmt.Sprintf("Copied %d characters.", len([]rune(s)))), nil
+		return m, nil
 	})
 }
 

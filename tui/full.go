@@ -10,6 +10,7 @@ import (
 	"agentx/tui/screen"
 	"agentx/tui/scroll"
 	"agentx/tui/text"
+	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -43,6 +44,18 @@ func (m Model) toggleFull() (Model, tea.Cmd) {
 	m.full = full{on: true, mouse: m.full.mouse}
 	m.transcript.Items().Show()
 	return m.fit(), nil
+}
+
+// toggleMouse takes the mouse, or leaves it to the terminal, which selects with it.
+func (m Model) toggleMouse() (Model, tea.Cmd) {
+	m.full.mouse = !m.full.mouse
+	switch {
+	case !m.full.mouse:
+		return m.say(transcript.Info, "The mouse is the terminal's: it selects. /mouse takes it back."), nil
+	case m.full.on:
+		return m.say(transcript.Info, "The mouse scrolls and points here. With Shift it selects."), nil
+	}
+	return m.say(transcript.Info, "On the full screen the mouse scrolls and points."), nil
 }
 
 // inline turns back to the terminal's own scrollback. What was said meanwhile is
@@ -165,11 +178,11 @@ func (m Model) ledge(window int) string {
 	}
 	switch {
 	case m.full.focus != none:
-		keys := "y copies · / searches · Esc writes"
-		if items := m.transcript.Items(); items.Foldable(items.Index(m.full.focus)) {
-			keys = "Space folds · " + keys
+		used := text.Width(strings.Join(parts, " · "))
+		if used > 0 {
+			used += len(" · ")
 		}
-		parts = append(parts, th.Muted.Render(keys))
+		parts = append(parts, th.Muted.Render(m.deeds(m.width-used)))
 	case !m.full.view.Following():
 		parts = append(parts, th.Muted.Render("PgDn goes on · End to the latest"))
 	}
@@ -301,106 +314,6 @@ func (m Model) toPrompt(from, by int) (Model, tea.Cmd) {
 		return m.toEnd()
 	}
 	return m, nil
-}
-
-// toReading gives the keys to the transcript: to the last message in the window.
-func (m Model) toReading() (Model, tea.Cmd) {
-	items := m.transcript.Items()
-	for _, r := range slices.Backward(m.full.view.Rows(items, m.window())) {
-		if items.Message(r.Item) {
-			m.full.focus = items.Key(r.Item)
-			return m, nil
-		}
-	}
-	return m, nil
-}
-
-// reading takes a key while the transcript has them; false says that it is
-// somebody else's.
-func (m Model) reading(k tea.KeyPressMsg) (Model, tea.Cmd, bool) {
-	if m.full.find.typing {
-		return m.lookFor(k)
-	}
-	var cmd tea.Cmd
-	switch k.Keystroke() {
-	case "esc", "tab", "shift+tab", "i", "q":
-		m.full.focus, m.full.find = none, find{}
-	case "up", "k":
-		m = m.move(-1)
-	case "down", "j":
-		m = m.move(+1)
-	case "home", "g":
-		m, cmd = m.toTop()
-	case "end", "G", "shift+g":
-		m, cmd = m.toEnd()
-	case "enter", "space":
-		m = m.fold()
-	case "y", "c":
-		m, cmd = m.copyFocused()
-	case "/":
-		m.full.find = find{typing: true, words: m.full.find.words}
-	case "n":
-		m, cmd = m.seek(-1)
-	case "N", "shift+n":
-		m, cmd = m.seek(+1)
-	default:
-		return m, nil, k.Text != "" && k.Mod&^tea.ModShift == 0 // a letter too many writes nothing
-	}
-	return m, cmd, true
-}
-
-// move goes to the message before or after, or on in one that is longer than the
-// window.
-func (m Model) move(by int) Model {
-	items, window := m.transcript.Items(), m.window()
-	at := items.Index(m.full.focus)
-	edge := 0
-	if by > 0 {
-		edge = len(items.Rows(at)) - 1
-	}
-	rows := m.full.view.Rows(items, window)
-	if !slices.ContainsFunc(rows, func(r scroll.Row) bool { return r.Item == at && r.N == edge }) && slices.ContainsFunc(rows, func(r scroll.Row) bool { return r.Item == at }) {
-		return m.scrollBy(by * max(window/2, 1))
-	}
-	for i := at + by; i >= 0 && i < items.Len(); i += by {
-		if !items.Message(i) {
-			continue
-		}
-		row := 0
-		if by < 0 {
-			row = len(items.Rows(i)) - 1
-		}
-		m.full.focus = items.Key(i)
-		return m.lookAt(m.full.view.To(items, window, i, row))
-	}
-	return m.scrollBy(by * window)
-}
-
-// fold opens or closes the thoughts and calls of the message that has the keys.
-func (m Model) fold() Model {
-	items := m.transcript.Items()
-	i := items.Index(m.full.focus)
-	if !items.Foldable(i) {
-		return m
-	}
-	items.Fold(i)
-	return m.lookAt(m.full.view.To(items, m.window(), i, 0))
-}
-
-func (m Model) copyFocused() (Model, tea.Cmd) {
-	items := m.transcript.Items()
-	s := text.Clean(items.Said(items.Index(m.full.focus)))
-	if s == "" {
-		m.full.find.said = "There is nothing to copy"
-		return m, nil
-	}
-	return m, m.toClip(s, func(m Model, err error) (Model, tea.Cmd) {
-		m.full.find.said = fmt.Sprintf("Copied %d characters", len([]rune(s)))
-		if err != nil {
-			m.full.find.said = "Too long to copy; /export writes it to a file"
-		}
-		return m, nil
-	})
 }
 
 // wheel scrolls, and a click gives a message the keys, or folds the one that has

@@ -209,6 +209,22 @@ func (l *Items) Share(i int) int {
 // User reports whether an item is what the user said.
 func (l *Items) User(i int) bool { return l.list[i].user }
 
+// Asked returns the id of the user's message that an item is, or answers; empty
+// where that is not here.
+func (l *Items) Asked(i int) string {
+	for ; i >= 0 && !l.list[i].gap; i-- {
+		if !l.list[i].user {
+			continue
+		}
+		for _, e := range l.list[i].events {
+			if u, ok := e.Data.(event.UserMessage); ok {
+				return u.ID
+			}
+		}
+	}
+	return ""
+}
+
 // Message reports whether an item was said by the user or the model.
 func (l *Items) Message(i int) bool { return l.list[i].user || l.list[i].answer && !l.list[i].empty() }
 
