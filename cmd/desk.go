@@ -137,7 +137,7 @@ func (d *desk) hello(o tui.Opened) string {
 	if o.Model.Name != "guide/guide" || len(o.Events) > 0 || d.options.pick || d.options.prompt != "" || d.options.model != "" {
 		return ""
 	}
-	return "No model is set up yet, so the built-in guide answers. /model sets one up, or ask it how."
+	return "No model is set up, so the built-in guide answers. Ask it, or type /model."
 }
 
 func (d *desk) current() *talk {

@@ -48,7 +48,7 @@ func actions() []action {
 		{name: "thinking", help: "show thoughts always, folded or never", slash: "thinking", args: "[how]", do: Model.thinking},
 		{name: "export", help: "write the session to a file", slash: "export", args: "[file]", do: Model.export},
 		{name: "cost", help: "what this session has used", slash: "cost", do: plain(Model.cost)},
-		{name: "theme", help: "dark, light, plain or auto", slash: "theme", args: "[name]", do: Model.theme},
+		{name: "theme", help: "choose the colours", slash: "theme", args: "[name]", do: Model.theme},
 		{name: "attach", help: "send a file along; so does @file", slash: "attach", args: "[file]", do: Model.attach},
 		{name: "stash", help: "put the draft aside; bring it back", slash: "stash", keys: []string{"ctrl+s"}, do: Model.stash},
 		{name: "shell", help: "run a command here, after a yes; so does !command", slash: "shell", args: "[command]", do: Model.toRun},
@@ -199,7 +199,7 @@ func (t table) commands() []composer.Command {
 		}
 		help := a.help
 		if a.args != "" {
-			help = a.args + " " + help
+			help += "  " + a.args
 		}
 		out = append(out, composer.Command{Name: a.slash, Help: help})
 	}

@@ -79,14 +79,19 @@ func (m Model) below(room *int) ([]string, *screen.Point) {
 	return lines, caret
 }
 
+// foot is the last line. It begins where the text does: the margin is for marks.
 func (m Model) foot() string {
+	width, margin := m.width, ""
+	if m.width >= 20 {
+		width, margin = m.width-2, "  "
+	}
 	if m.hint.text != "" {
-		return text.Truncate(m.prefs.theme.Warning.Render(m.hint.text), m.width)
+		return margin + text.Truncate(m.prefs.theme.Warning.Render(m.hint.text), width)
 	}
-	if s := m.chats.summary(m.outbox.busy); s != "" && m.width > 2*len(s) {
-		return m.footer.View(m.width-len(s)-3, m.prefs.theme) + m.prefs.theme.Muted.Render(" · "+s)
+	if s := m.chats.summary(m.outbox.busy); s != "" && width > 2*len(s) {
+		return margin + m.footer.View(width-len(s)-3, m.prefs.theme) + m.prefs.theme.Muted.Render(" · "+s)
 	}
-	return m.footer.View(m.width, m.prefs.theme)
+	return margin + m.footer.View(width, m.prefs.theme)
 }
 
 // maxQueue is how many waiting messages are shown.

@@ -267,24 +267,46 @@ func (m Model) offerRows(n int) []string {
 	}
 	rows := make([]string, n)
 	for i, c := range found[top : top+n] {
-		rows[i] = m.offerRow(c, wide, top+i == m.offer.at)
+		switch {
+		case top+i == m.offer.at:
+			rows[i] = m.offerChosen(c, wide)
+		case i == 0 && top > 0:
+			rows[i] = m.offerRow(m.config.mark("↑ ", "^ "), c, wide)
+		case i == n-1 && top+n < len(found):
+			rows[i] = m.offerRow(m.config.mark("↓ ", "v "), c, wide)
+		default:
+			rows[i] = m.offerRow("  ", c, wide)
+		}
 	}
 	return rows
 }
 
-func (m Model) offerRow(c Command, wide int, chosen bool) string {
-	sign := m.offer.word[:1]
-	mark, style := "  "+sign, m.config.Styles.Name
-	if chosen {
-		mark, style = m.config.mark("› ", "> ")+sign, m.config.Styles.Chosen
+// offerRow is a row of the list. Its lead is an arrow where the list goes on.
+func (m Model) offerRow(lead string, c Command, wide int) string {
+	st := m.config.Styles
+	name, help := m.offerParts(lead, c, wide)
+	if lead = text.Truncate(lead, text.Width(name)); lead != "  " {
+		return st.Help.Render(lead) + st.Name.Render(name[len(lead):]) + st.Help.Render(help)
 	}
-	name := text.Line(c.Name)
-	left := text.Truncate(mark+name+strings.Repeat(" ", wide-text.Width(name)), m.width)
-	help := ""
-	if room := m.width - text.Width(left) - 2; room > 3 {
-		help = "  " + m.config.Styles.Help.Render(text.Truncate(text.Line(c.Help), room))
+	return st.Name.Render(name) + st.Help.Render(help)
+}
+
+// offerChosen is the row under the mark; its ground goes over the whole width.
+func (m Model) offerChosen(c Command, wide int) string {
+	st := m.config.Styles
+	name, help := m.offerParts(m.config.mark("› ", "> "), c, wide)
+	rest := strings.Repeat(" ", max(0, m.width-text.Width(name)-text.Width(help)))
+	return st.Chosen.Render(name) + st.Help.Inherit(st.Chosen).Render(help+rest)
+}
+
+// offerParts are the two columns of a row, as wide as there is room for.
+func (m Model) offerParts(lead string, c Command, wide int) (name, help string) {
+	name = text.Line(c.Name)
+	name = text.Truncate(lead+m.offer.word[:1]+name+strings.Repeat(" ", wide-text.Width(name)), m.width)
+	if room := m.width - text.Width(name) - 2; room > 3 {
+		help = "  " + text.Truncate(text.Line(c.Help), room)
 	}
-	return style.Render(left) + help
+	return name, help
 }
 
 // bang says whether the text begins with an exclamation mark that was typed by

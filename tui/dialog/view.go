@@ -14,7 +14,10 @@ import (
 const maxBody = 256 << 10 // bytes; what is left out is said
 
 // line is a line of the body: plain, or the two columns of a table.
-type line struct{ left, right string }
+type line struct {
+	left, right string
+	head        bool // left is a heading
+}
 
 // inner is the width beside the bar.
 func (m Model) inner() int { return max(1, m.width-m.bar()) }
@@ -26,6 +29,15 @@ func (m Model) bar() int {
 	return 2
 }
 
+// measure is the width of the body: where it has to be scrolled, an arrow stands
+// beside it.
+func (m Model) measure() int {
+	if m.inner() < narrow {
+		return m.inner()
+	}
+	return m.inner() - 2
+}
+
 // wrap lays the body out for the width.
 func (m Model) wrap() []line {
 	var out []line
@@ -34,7 +46,7 @@ func (m Model) wrap() []line {
 		s = strings.ToValidUTF8(s[:maxBody], "") + fmt.Sprintf("\n… %d more bytes", over)
 	}
 	if s = strings.TrimRight(text.Clean(s), "\n"); s != "" {
-		for _, l := range text.Wrap(strings.ReplaceAll(s, "\t", "    "), m.inner()) {
+		for _, l := range text.Wrap(strings.ReplaceAll(s, "\t", "    "), m.measure()) {
 			out = append(out, line{right: l})
 		}
 	}
@@ -60,13 +72,16 @@ func (m Model) table() []line {
 		left := text.Line(r.Left)
 		switch {
 		case r.Right == "":
-			out = append(out, line{left: text.Truncate(left, m.inner())})
+			if len(out) > 0 {
+				out = append(out, line{})
+			}
+			out = append(out, line{left: text.Truncate(left, m.measure()), head: true})
 		case m.inner() < narrow:
 			out = append(out, line{left: text.Truncate(left, m.inner())})
 			out = append(out, beside("", r.Right, min(2, m.inner()-1), m.inner())...)
 		default:
 			left = text.Truncate(left, wide)
-			out = append(out, beside(left, r.Right, wide+2, m.inner())...)
+			out = append(out, beside(left, r.Right, wide+2, m.measure())...)
 		}
 	}
 	return out
@@ -76,7 +91,7 @@ func (m Model) table() []line {
 func beside(left, right string, indent, width int) []line {
 	var out []line
 	for _, l := range text.Wrap(text.Line(right), width-indent) {
-		out = append(out, line{left + strings.Repeat(" ", indent-text.Width(left)), l})
+		out = append(out, line{left: left + strings.Repeat(" ", indent-text.Width(left)), right: l})
 		left = ""
 	}
 	return out
@@ -210,7 +225,10 @@ func (m Model) lines() []string {
 // draw draws a line of the body. An arrow at the right edge says that there is more.
 func (m Model) draw(l line, i, room int) string {
 	st := m.config.Styles
-	more := ""
+	more, key := "", st.Key
+	if l.head {
+		key = st.Title
+	}
 	switch {
 	case i == room-1 && m.top+room < len(m.body):
 		more = m.config.mark("↓", "v")
@@ -218,12 +236,12 @@ func (m Model) draw(l line, i, room int) string {
 		more = m.config.mark("↑", "^")
 	}
 	if more == "" || m.inner() < 3 {
-		return render(st.Key, l.left) + render(st.Body, l.right)
+		return render(key, l.left) + render(st.Body, l.right)
 	}
 	left := text.Truncate(l.left, m.inner()-1)
 	right := text.Truncate(l.right, m.inner()-1-text.Width(left))
 	pad := strings.Repeat(" ", m.inner()-1-text.Width(left)-text.Width(right))
-	return render(st.Key, left) + render(st.Body, right) + pad + render(st.Help, more)
+	return render(key, left) + render(st.Body, right) + pad + render(st.Help, more)
 }
 
 func render(st lipgloss.Style, s string) string {

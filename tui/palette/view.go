@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -84,11 +85,7 @@ func (m Model) Cursor() *tea.Cursor {
 }
 
 func (m Model) caret() int {
-	line := m.filterLine()
-	if m.filter == "" {
-		line = m.prompt()
-	}
-	return min(text.Width(line), m.width-1)
+	return min(text.Width(m.prompt())+text.Width(m.shown()), m.width-1)
 }
 
 // prompt stands before the filter, where there is room.
@@ -103,31 +100,65 @@ func (m Model) prompt() string {
 func (m Model) View() string {
 	var out []string
 	if m.head() > 1 {
-		out = append(out, render(m.config.Styles.Title, text.Truncate(text.Line(m.config.Title), m.width)))
+		out = append(out, m.beside(m.config.Styles.Title, text.Line(m.config.Title)))
 	}
 	out = append(out, m.filterLine())
 	out = append(out, m.list()...)
 	if m.foot() > 0 {
-		out = append(out, render(m.config.Styles.Help, m.help()))
+		out = append(out, m.beside(m.config.Styles.Help, m.help()))
 	}
 	return strings.Join(out, "\n")
+}
+
+// beside is a line that stands where the items do, beside the marks.
+func (m Model) beside(st lipgloss.Style, s string) string {
+	margin := strings.Repeat(" ", m.margin())
+	return margin + render(st, text.Truncate(s, m.width-len(margin)))
+}
+
+// margin is how many cells stand before what is no item, where there is room.
+func (m Model) margin() int {
+	if m.width < 20 {
+		return 0
+	}
+	return 2
 }
 
 // filterLine shows the end of the filter when it is longer than the line, and
 // what it is for while there is none.
 func (m Model) filterLine() string {
-	prompt := m.prompt()
-	s, room := m.filter, m.width-text.Width(prompt)-1
+	prompt, s := m.prompt(), m.shown()
 	if s == "" {
-		return render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Help, text.Truncate("type to search", room))
+		room := m.width - text.Width(prompt) - 1
+		return m.counted(render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Help, text.Truncate("type to search", room)))
 	}
+	return m.counted(render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Item, s))
+}
+
+// shown is what of the filter has room.
+func (m Model) shown() string {
+	s, room := m.filter, m.width-text.Width(m.prompt())-1
 	if over := text.Width(s) - room; over > 0 {
 		s = ansi.TruncateLeft(s, min(over+1, text.Width(s)), "")
 		if text.Width(s) > room {
 			s = ""
 		}
 	}
-	return render(m.config.Styles.Prompt, prompt) + render(m.config.Styles.Item, s)
+	return s
+}
+
+// counted is the filter's line with how many items there are at its end, and
+// how many of them fit, where there is room.
+func (m Model) counted(line string) string {
+	n := fmt.Sprint(len(m.items))
+	if m.filter != "" {
+		n = fmt.Sprintf("%d/%d", len(m.found), len(m.items))
+	}
+	room := m.width - text.Width(line) - len(n)
+	if len(m.items) == 0 || room < 2 || m.width < 20 {
+		return line
+	}
+	return line + strings.Repeat(" ", room) + render(m.config.Styles.Help, n)
 }
 
 // list is the items in sight, or a sentence where there are none.
@@ -136,8 +167,9 @@ func (m Model) list() []string {
 		return m.nothing()
 	}
 	var out []string
-	for i := m.top; i < len(m.found) && len(out) < m.room(); i++ {
-		out = append(out, m.row(i))
+	last := m.last()
+	for i := m.top; i <= last; i++ {
+		out = append(out, m.row(i, m.lead(i, last)))
 		for _, line := range m.preview(i) {
 			if len(out) < m.room() {
 				out = append(out, render(m.config.Styles.Preview, text.Truncate("    "+text.Line(line), m.width)))
@@ -145,6 +177,28 @@ func (m Model) list() []string {
 		}
 	}
 	return out
+}
+
+// last is the last item in sight.
+func (m Model) last() int {
+	used, i := 0, m.top
+	for ; i < len(m.found) && used < m.room(); i++ {
+		used += m.lines(i)
+	}
+	return i - 1
+}
+
+// lead stands before an item: nothing, the mark, or an arrow where the list goes on.
+func (m Model) lead(i, last int) string {
+	switch {
+	case i == m.at:
+		return m.config.mark("› ", "> ")
+	case i == m.top && i > 0:
+		return m.config.mark("↑ ", "^ ")
+	case i == last && i+1 < len(m.found):
+		return m.config.mark("↓ ", "v ")
+	}
+	return "  "
 }
 
 func (m Model) nothing() []string {
@@ -156,9 +210,9 @@ func (m Model) nothing() []string {
 		s = "Nothing here yet. Esc closes."
 	}
 	var out []string
-	for _, line := range text.Wrap(text.Line(s), m.width) {
+	for _, line := range text.Wrap(text.Line(s), m.width-m.margin()) {
 		if len(out) < m.room() {
-			out = append(out, render(m.config.Styles.Help, line))
+			out = append(out, m.beside(m.config.Styles.Help, line))
 		}
 	}
 	return out
@@ -173,11 +227,11 @@ func (m Model) missing() string {
 }
 
 // row is an item's line: mark, title and detail, and the hint at the right where there is room.
-func (m Model) row(i int) string {
+func (m Model) row(i int, mark string) string {
 	f, st := m.found[i], m.config.Styles
-	mark, base, detail, hintStyle := "  ", st.Item, st.Detail, st.Hint
+	lead, base, detail, hintStyle := st.Help, st.Item, st.Detail, st.Hint
 	if i == m.at {
-		mark, base = m.config.mark("› ", "> "), st.Chosen
+		lead, base = st.Chosen, st.Chosen
 		detail, hintStyle = st.Detail.Inherit(base), st.Hint.Inherit(base) // its ground goes over the whole width
 	}
 	if m.width < 4 {
@@ -191,7 +245,7 @@ func (m Model) row(i int) string {
 		hint = ""
 	}
 	body := f.item.cut(room)
-	line := render(base, mark) + m.paint(f, body, base, detail)
+	line := render(lead, mark) + m.paint(f, body, base, detail)
 	if hint == "" && i != m.at {
 		return line
 	}
@@ -266,8 +320,8 @@ func (m Model) help() string {
 	}
 	for {
 		line := text.Line(strings.Join(parts, m.config.mark(" · ", ", ")))
-		if text.Width(line) <= m.width || len(parts) == 1 {
-			return text.Truncate(line, m.width)
+		if room := m.width - m.margin(); text.Width(line) <= room || len(parts) == 1 {
+			return text.Truncate(line, room)
 		}
 		parts = parts[1:]
 	}

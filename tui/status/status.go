@@ -4,6 +4,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type Model struct {
 	ascii, quiet bool
 
 	word    string
+	why     string    // it is tried again
 	began   time.Time // of the turn
 	heard   time.Time // of the last event
 	retryAt time.Time
@@ -53,7 +55,12 @@ func (m Model) End() Model { return New(m.ascii, m.quiet) }
 func (m Model) Active() bool { return m.word != "" }
 
 // Word is what is going on, or empty.
-func (m Model) Word() string { return m.word }
+func (m Model) Word() string {
+	if m.because() {
+		return m.word + " after " + text.Truncate(m.why, 40)
+	}
+	return m.word
+}
 
 // Apply shows one event.
 func (m Model) Apply(e event.Event) Model {
@@ -108,7 +115,11 @@ func (m Model) stream(at time.Time, d event.Stream) Model {
 		return m
 	}
 	if r, ok := d.(event.Retrying); ok {
-		m.word, m.retryAt = retrying(r), at.Add(time.Duration(r.DelayMs)*time.Millisecond)
+		m.word, m.why = "retrying", text.Line(r.Reason)
+		if r.MaxAttempts > 0 {
+			m.word = fmt.Sprintf("retrying (%d of %d)", r.Attempt, r.MaxAttempts)
+		}
+		m.retryAt = at.Add(time.Duration(r.DelayMs)*time.Millisecond)
 		return m
 	}
 	m.retryAt = time.Time{}
@@ -125,17 +136,6 @@ func (m Model) stream(at time.Time, d event.Stream) Model {
 	return m
 }
 
-func retrying(r event.Retrying) string {
-	word := "retrying"
-	if r.MaxAttempts > 0 {
-		word = fmt.Sprintf("retrying (%d of %d)", r.Attempt, r.MaxAttempts)
-	}
-	if r.Reason != "" {
-		word += " after " + text.Truncate(text.Line(r.Reason), 40)
-	}
-	return word
-}
-
 // View draws the line, at most width cells wide. Stop is the key that ends the
 // answer. What does not fit is left out, the least dear first.
 func (m Model) View(width int, now time.Time, th *theme.Theme, stop string) string {
@@ -143,7 +143,14 @@ func (m Model) View(width int, now time.Time, th *theme.Theme, stop string) stri
 		return ""
 	}
 	for dear := 0; ; dear++ {
-		line := m.spin(now) + " " + strings.Join(m.fields(now, stop, dear), " · ")
+		fields := m.fields(now, stop, dear)
+		line := m.spin(now) + " " + strings.Join(fields, " · ")
+		if room := width - text.Width(line) - text.Width(" · "); m.because() && room >= min(leastReason, text.Width(m.why)) {
+			fields = slices.Insert(fields, 1, text.Truncate(m.why, room))
+			line = m.spin(now) + " " + strings.Join(fields, " · ")
+		} else if m.because() && dear < ofStop {
+			continue // why it waits is dearer than for how long
+		}
 		if text.Width(line) <= width || dear == dearest {
 			line = text.Truncate(line, width)
 			mark := line[:min(len(m.spin(now)), len(line))]
@@ -152,8 +159,20 @@ func (m Model) View(width int, now time.Time, th *theme.Theme, stop string) stri
 	}
 }
 
+// leastReason is the fewest cells that are worth a reason.
+const leastReason = 16
+
+// because says whether there is a reason to tell: for what is tried again, until
+// something comes of it.
+func (m Model) because() bool {
+	return m.why != "" && strings.HasPrefix(m.word, "retrying")
+}
+
 // dearest is the rank of what is never left out.
 const dearest = 4
+
+// ofStop is the rank of how to stop.
+const ofStop = 2
 
 // fields are the parts of the line that are at least that dear, in their order.
 func (m Model) fields(now time.Time, stop string, dear int) []string {
@@ -167,7 +186,7 @@ func (m Model) fields(now time.Time, stop string, dear int) []string {
 	add(3, silent >= silence && m.tools == 0 && m.retryAt.IsZero(), "no data for "+span(silent))
 	add(1, true, span(now.Sub(m.began)))
 	add(0, m.tokens() > 0, fmt.Sprintf("~%d tokens", m.tokens()))
-	add(2, stop != "" && m.word != "stopping", stop+" to stop")
+	add(ofStop, stop != "" && m.word != "stopping", stop+" to stop")
 	return out
 }
 
