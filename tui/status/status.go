@@ -119,7 +119,7 @@ func (m Model) stream(at time.Time, d event.Stream) Model {
 		if r.MaxAttempts > 0 {
 			m.word = fmt.Sprintf("retrying (%d of %d)", r.Attempt, r.MaxAttempts)
 		}
-		m.retryAt = at.Add(time.Duration(r.DelayMs)*time.Millisecond)
+		m.retryAt = at.Add(time.Duration(r.DelayMs) * time.Millisecond)
 		return m
 	}
 	m.retryAt = time.Time{}
