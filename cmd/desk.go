@@ -69,7 +69,9 @@ func (d *desk) turnTo(ctx context.Context, o options) (tui.Opened, error) {
 
 // sit gives a talk its place; what is said in it is shown from now on.
 func (d *desk) sit(t *talk) {
-	unfollow := t.client.Follow(t.agent, d.feed)
+	unwatch := t.client.Follow(t.agent, &t.unkept)
+	unfeed := t.client.Follow(t.agent, d.feed)
+	unfollow := func() { unfeed(); unwatch() }
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.open == nil {
@@ -677,7 +679,7 @@ func (d *desk) Export(ctx context.Context, path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(d.world.dir, path)
 	}
-	err = toNewFile(path, func(out io.Writer) error { return exportMarkdown(out, s, events) })
+	err = toNewFile(path, func(out io.Writer) error { return exportMarkdown(out, s, t.unkept.with(events)) })
 	return path, d.say(err)
 }
 

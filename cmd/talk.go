@@ -26,6 +26,7 @@ type talk struct {
 	session event.SessionID
 	began   time.Time
 	kept    bool // in the store
+	unkept  unkept
 
 	mu     sync.Mutex
 	runs   int           // answers that are arriving

@@ -145,7 +145,7 @@ func (w *world) house() error {
 		return nil
 	}
 	w.home = runtime.New(runtime.Config{
-		Bus: w.bus, Now: w.now, NewID: w.newID, Journal: w.shelf, Sessions: w.shelf, Images: w.shelf, Define: w.define,
+		Bus: w.bus, Now: w.now, NewID: w.newID, Journal: w.shelf, Sessions: w.shelf, Images: w.shelf, Define: w.define, Words: w.words,
 	})
 	return w.home.Serve()
 }

@@ -2,14 +2,18 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"agentx/engine"
 	"agentx/engine/event"
+	"agentx/engine/mealy"
 )
 
 // Where the live file cannot be written, one event says so, the stream goes on,
@@ -93,5 +97,80 @@ func TestDamageIsFoundAndLeftAlone(t *testing.T) {
 	}
 	if after, _ := os.ReadFile(path); string(after) != string(bytes) {
 		t.Error("the file was changed")
+	}
+}
+
+// crowd leaves the database no room for another page, until it is undone.
+func crowd(t *testing.T, db *DB) (undo func()) {
+	t.Helper()
+	set := func(n int) {
+		if _, err := db.w.Exec(fmt.Sprint(`PRAGMA max_page_count = `, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(1) // it cannot be less than there are
+	return func() { set(1 << 30) }
+}
+
+// The disk fills up while an answer comes. What could not be saved of it is
+// saved with the next message, when there is room again, be the session locked
+// by somebody in this process or not.
+func TestWhatIsOwedIsSavedLater(t *testing.T) {
+	for _, owned := range []bool{true, false} {
+		t.Run(fmt.Sprint("owned ", owned), func(t *testing.T) {
+			db := fresh(t)
+			begin(t, db, "s")
+			if owned {
+				release, err := db.Lock(t.Context(), "s")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer release()
+			}
+			p, s := db.Presenter("s"), engine.State{}
+			var failed []error
+			say := func(data ...event.Data) {
+				t.Helper()
+				for i, d := range data {
+					for e := range mealy.Follow(engine.Step, &s, event.Event{At: at(i), Data: d}) {
+						if err := p.Present(t.Context(), "", e); err != nil {
+							failed = append(failed, err)
+						}
+					}
+				}
+			}
+			text := strings.Repeat("a long answer ", 2000)
+			say(event.UserMessage{ID: "u1", Content: event.Say("one")}, event.MessageStart{MessageID: "m1"}, event.TextDelta{Text: text})
+			room := crowd(t, db)
+			say(event.MessageStop{StopReason: event.EndTurn})
+			if len(failed) == 0 || !errors.Is(failed[0], ErrDiskFull) {
+				t.Fatalf("it failed with %v, want ErrDiskFull", failed)
+			}
+			before := len(failed)
+			say(event.UserMessage{ID: "no", Content: event.Say(strings.Repeat("this is not sent ", 1000))})
+			if len(failed) == before {
+				t.Fatal("a message was saved where there is no room")
+			}
+			room()
+			s, failed = engine.State{}, nil
+			say(event.UserMessage{ID: "u2", Content: event.Say("two")}, event.MessageStart{MessageID: "m2"}, event.TextDelta{Text: "short"}, event.MessageStop{StopReason: event.EndTurn})
+			if len(failed) > 0 {
+				t.Errorf("with room again: %v", failed)
+			}
+			log, err := db.Events(t.Context(), "s")
+			var said []string
+			for _, e := range log {
+				switch d := e.Data.(type) {
+				case event.UserMessage:
+					said = append(said, d.Content.Text())
+				case event.AssistantMessage:
+					said = append(said, d.Content.Text())
+				}
+			}
+			if want := []string{"one", text, "two", "short"}; err != nil || !slices.Equal(said, want) {
+				t.Errorf("kept are %.40q, %v", said, err)
+			}
+			sane(t, db)
+		})
 	}
 }

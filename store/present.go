@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 
 	"agentx/engine"
@@ -26,6 +27,9 @@ import (
 // From the user's message to the end of the turn the session is locked: where
 // somebody else writes to it, the error is an [*InUseError] and nothing was
 // saved.
+//
+// What cannot be saved of a turn, after its message, is owed: it is saved with
+// the next event that can be.
 func (db *DB) Presenter(session event.SessionID) engine.Presenter {
 	return &presenter{db: db, session: session}
 }
@@ -41,6 +45,8 @@ type presenter struct {
 	live    *live         // of the message that is streaming; nil between messages
 	ended   bool          // the turn: only its messages and its response are to come
 	last    []event.Event // messages that end the turn; they are whole in the live file
+	owed    []event.Event // what could not be saved of a turn
+	debtor  string        // the message that it answers
 }
 
 // Present keeps e if it is to be kept.
@@ -68,20 +74,20 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 		if p.hold(e) {
 			return nil
 		}
-		return errors.Join(p.save(ctx, e), p.settle(d))
+		return errors.Join(p.keep(ctx, e), p.settle(d))
 	case event.ErrorMessage:
 		if p.hold(e) {
 			return nil
 		}
-		return p.save(ctx, e)
+		return p.keep(ctx, e)
 	case event.ToolCallMessage:
-		return errors.Join(p.flush(), p.save(ctx, e))
+		return errors.Join(p.flush(), p.keep(ctx, e))
 	case event.TurnRequest:
 		return p.confirm(ctx, e)
 	case event.TurnResponse:
 		return p.close(ctx, e, d.MessageID)
 	case event.Message, event.Turn:
-		return p.save(ctx, e)
+		return p.keep(ctx, e)
 	}
 	return nil
 }
@@ -89,12 +95,18 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 // open begins a turn. A turn that this presenter still has open is over, and
 // the engine says so next.
 func (p *presenter) open(ctx context.Context, e event.Event, message string) error {
+	before := p.asked
 	p.asked = message
 	if p.release != nil {
-		return p.save(ctx, e)
+		err := p.save(ctx, e)
+		if err != nil {
+			p.asked = before
+		}
+		return err
 	}
 	release, err := p.db.seize(ctx, p.session, false)
 	if err != nil {
+		p.asked = "" // nothing of it will be owed
 		return err
 	}
 	p.release = release
@@ -103,7 +115,7 @@ func (p *presenter) open(ctx context.Context, e event.Event, message string) err
 		err = p.save(ctx, append([]event.Event{e}, request...)...)
 	}
 	if err != nil {
-		p.release, p.request = nil, ""
+		p.release, p.request, p.asked = nil, "", ""
 		release()
 	}
 	return err
@@ -132,11 +144,23 @@ func (p *presenter) confirm(ctx context.Context, e event.Event) error {
 		p.request = ""
 		return nil
 	}
-	return p.save(ctx, e)
+	return p.keep(ctx, e)
 }
 
-// save puts complete events on the disk. Between turns it takes the lock for as
-// long as that takes.
+// keep saves events, or owes them: they are saved with the next that can be.
+func (p *presenter) keep(ctx context.Context, events ...event.Event) error {
+	err := p.save(ctx, events...)
+	if err != nil && p.asked != "" {
+		if p.debtor != p.asked {
+			p.owed = nil
+		}
+		p.owed, p.debtor = append(p.owed, events...), p.asked
+	}
+	return err
+}
+
+// save puts complete events on the disk, behind those that are owed. Between
+// turns it takes the lock for as long as that takes.
 func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 	if p.release == nil {
 		release, err := p.db.seize(ctx, p.session, false)
@@ -145,8 +169,12 @@ func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 		}
 		defer release()
 	}
-	return p.db.write(ctx, "save", func(ctx context.Context, tx *sql.Tx) error {
-		for _, e := range events {
+	err := p.db.write(ctx, "save", func(ctx context.Context, tx *sql.Tx) error {
+		owed, err := p.due(ctx, tx)
+		if err != nil {
+			return err
+		}
+		for _, e := range append(owed, events...) {
 			if m, ok := e.Data.(event.UserMessage); ok {
 				if err := sent(ctx, tx, p.session, m); err != nil {
 					return err
@@ -158,6 +186,23 @@ func (p *presenter) save(ctx context.Context, events ...event.Event) error {
 		}
 		return nil
 	})
+	if err == nil {
+		p.owed = nil
+	}
+	return err
+}
+
+// due is what is owed, unless somebody has closed its turn meanwhile.
+func (p *presenter) due(ctx context.Context, tx *sql.Tx) ([]event.Event, error) {
+	if len(p.owed) == 0 {
+		return nil, nil
+	}
+	var turn string
+	err := tx.QueryRowContext(ctx, `SELECT turn FROM sessions WHERE id = ?`, string(p.session)).Scan(&turn)
+	if err != nil || turn == "" || turn != p.debtor {
+		return nil, err
+	}
+	return slices.Clip(p.owed), nil
 }
 
 // begin starts to keep what streams. The message before, if it broke off, is
@@ -216,7 +261,7 @@ func (p *presenter) settle(m event.AssistantMessage) error {
 // close ends the turn, whether or not its end can be saved. The lock stays with
 // a turn that has replaced it.
 func (p *presenter) close(ctx context.Context, e event.Event, message string) error {
-	err := p.save(ctx, append(p.last, e)...)
+	err := p.keep(ctx, append(p.last, e)...)
 	if p.live != nil && err == nil {
 		err = p.live.drop()
 	} else if p.live != nil {

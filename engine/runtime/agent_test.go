@@ -132,7 +132,7 @@ func TestWhatIsNotSavedIsNotSent(t *testing.T) {
 					}
 				}
 			}
-			if len(troubles) != 1 || !strings.HasPrefix(troubles[0], "session/error error this conversation is not being saved: ") || !strings.Contains(troubles[0], errFull.Error()) {
+			if len(troubles) != 1 || !strings.HasPrefix(troubles[0], "session/error error this conversation is not being saved since ") || !strings.Contains(troubles[0], errFull.Error()) {
 				t.Errorf("told of %q, want one", troubles)
 			}
 			if len(reasons) != 1 || reasons[0] != string(event.CodeStore) {

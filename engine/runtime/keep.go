@@ -34,7 +34,7 @@ func (a *Agent) lost(ctx context.Context, e event.Event, err error) {
 	if told {
 		return
 	}
-	trouble := a.complain(turn, "this conversation is not being saved", err)
+	trouble := a.complain(turn, "this conversation is not being saved since "+a.home.runtime.Now().Local().Format("15:04"), err)
 	_ = a.present(ctx, a.ID, trouble) // a screen that fails here fails at the next event too
 }
 

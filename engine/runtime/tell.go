@@ -27,11 +27,19 @@ func (a *Agent) publish(_ context.Context, _ event.AgentID, e event.Event) error
 
 // complain puts a failure of the agent's session on the bus.
 func (a *Agent) complain(turn, what string, err error) event.Event {
-	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: err.Error()}}
+	e := event.Event{At: a.home.runtime.Now(), Data: event.SystemError{Message: what, Severity: "error", Details: a.home.runtime.words(err)}}
 	a.home.runtime.Bus.Publish(bus.SystemEvent{
 		Event: e, Source: bus.Session, Category: bus.Error, Intent: bus.Notifies, Scope: a.scope(turn),
 	})
 	return e
+}
+
+// words are an error for people.
+func (r *Runtime) words(err error) string {
+	if r.Words == nil {
+		return err.Error()
+	}
+	return r.Words(err)
 }
 
 // present shows an event to those whom the definition names. One that fails or
