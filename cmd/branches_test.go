@@ -317,3 +317,24 @@ func TestSeveralChats(t *testing.T) {
 		t.Errorf("after leaving the list is %s", out)
 	}
 }
+
+// What has ended where nobody looks is anybody's again: a script goes on with it,
+// and whoever turns back sees that, too.
+func TestAnsweredElsewhereIsFree(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(100, 30, nil, "-m", "openai/slow", "-n", "first", "count")
+	w.sees("word20.")
+	w.says("/new")
+	w.sees("2 chats, 1 answering")
+	h.gate <- struct{}{}
+	w.sees("2 chats, 1 answered")
+	h.until("the session is free", func() bool {
+		_, _, code := h.run("-r", "first", "-m", "openai/echo", "-p", "from elsewhere")
+		return code == 0
+	})
+	w.types("\x1b1")
+	w.sees("You said: from elsewhere")
+	w.says("and here")
+	w.sees("You said: and here")
+	w.leaves()
+}

@@ -398,8 +398,15 @@ func (d *desk) Climb(ctx context.Context, message string) (tui.Opened, error) {
 
 // Close lets others have a session that is not on the screen any more.
 func (d *desk) Close(ctx context.Context, id event.SessionID) error {
-	if t := d.current(); t == nil || t.session != id {
-		d.leave(ctx, id)
+	d.mu.Lock()
+	p, ok := d.open[id]
+	if ok = ok && p.talk != d.talk; ok {
+		delete(d.open, id) // from here on whoever turns to it opens it anew
+	}
+	d.mu.Unlock()
+	if ok {
+		p.unfollow()
+		p.leave(ctx)
 	}
 	return nil
 }
@@ -522,7 +529,21 @@ func (d *desk) Open(ctx context.Context, id event.SessionID) (tui.Opened, error)
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
+	opened, err := d.show(ctx, t)
+	if d.seated(t) {
+		return opened, err
+	}
+	if t, err = d.at(ctx, id); err != nil { // it was just being closed
+		return tui.Opened{}, d.say(err)
+	}
 	return d.show(ctx, t)
+}
+
+// seated reports whether a talk has its agent still.
+func (d *desk) seated(t *talk) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.open[t.session].talk == t
 }
 
 // New turns to a new session, with the model that is being talked to.
@@ -655,11 +676,50 @@ func (d *desk) Page(ctx context.Context, in event.SessionID, first int64, n int)
 
 // Find finds words in a part of a session.
 func (d *desk) Find(ctx context.Context, in event.SessionID, query string, first, next int64, last bool) (int64, error) {
-	if d.world.db == nil {
-		return 0, nil
+	if d.world.shelf.forgets(in) {
+		t, err := d.at(ctx, in)
+		if err != nil {
+			return 0, d.say(err)
+		}
+		events, err := t.events(ctx)
+		return sought(events, query, first, next, last), d.say(err)
 	}
-	seq, err := d.world.db.Seek(ctx, in, query, first, next, last)
+	db, err := d.world.store(ctx)
+	if err != nil {
+		return 0, d.say(err)
+	}
+	seq, err := db.Seek(ctx, in, query, first, next, last)
 	return seq, d.say(err)
+}
+
+// sought counts the first event, or the last, from first on and before next in
+// which all words of a query are said; 0 where there is none.
+func sought(events []event.Event, query string, first, next int64, last bool) int64 {
+	words := strings.Fields(strings.ToLower(query))
+	var found int64
+	for seq := max(first, 1); seq < min(next, int64(len(events))+1); seq++ {
+		says := strings.ToLower(saying(events[seq-1].Data))
+		if len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(says, w) }) {
+			continue
+		}
+		if found = seq; !last {
+			break
+		}
+	}
+	return found
+}
+
+// saying is what an event says to a reader.
+func saying(d event.Data) string {
+	switch d := d.(type) {
+	case event.UserMessage:
+		return d.Content.Text()
+	case event.AssistantMessage:
+		return d.Content.Thinking() + " " + d.Content.Text()
+	case event.ToolResultMessage:
+		return d.ToolResult.Output.String()
+	}
+	return ""
 }
 
 // Export writes the open session as markdown into a new file.

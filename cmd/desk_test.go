@@ -84,3 +84,42 @@ func TestKeyThatComesLater(t *testing.T) {
 		t.Errorf("with a key: %v", err)
 	}
 }
+
+// TestFindInWhatIsNotKept looks for words in a conversation that only the program
+// remembers, as it does in one that the database has.
+func TestFindInWhatIsNotKept(t *testing.T) {
+	for _, unkept := range []bool{true, false} {
+		d := newDesk(t, t.TempDir(), options{noSave: unkept, model: "guide/guide"}, func(string) string { return "" })
+		in := d.current().session
+		for _, asked := range []string{"Which keys are there?", "What is an IMAGE?", "Which keys, once more?"} {
+			if err := d.Send(t.Context(), in, event.Say(asked), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last, err := d.Page(t.Context(), in, 1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		find := func(words string, first, next int64, last bool) string {
+			seq, err := d.Find(t.Context(), in, words, first, next, last)
+			if err != nil || seq == 0 {
+				return fmt.Sprint("nothing ", err)
+			}
+			page, err := d.Page(t.Context(), in, seq, 1)
+			if err != nil || len(page) != 1 {
+				t.Fatal(page, err)
+			}
+			u, _ := page[0].Data.(event.UserMessage)
+			return u.Content.Text()
+		}
+		end := int64(len(last)) + 1
+		for words, want := range map[string]string{"image what": "What is an IMAGE?", "which keys more": "Which keys, once more?", "hippopotamus": "nothing <nil>"} {
+			if got := find(words, 1, end, false); got != want {
+				t.Errorf("not kept: %v: found %q for %q, want %q", unkept, got, words, want)
+			}
+		}
+		if got, want := find("which", 1, 2, true), "Which keys are there?"; got != want {
+			t.Errorf("not kept: %v: found %q below the second, want %q", unkept, got, want)
+		}
+	}
+}

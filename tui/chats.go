@@ -187,7 +187,18 @@ func (m Model) answeredElsewhere(a answered) (Model, tea.Cmd) {
 	c.outbox.busy, c.outbox.flying, c.outbox.stopped, c.news = false, Message{}, false, true
 	c.status, c.composer = c.status.End(), c.composer.SetBusy(false)
 	m.chats = m.chats.set(i, c)
-	return m.pumpElsewhere(i)
+	m, cmd := m.pumpElsewhere(i)
+	return m, tea.Batch(cmd, m.rest(i))
+}
+
+// rest lets others have the session of a chat in which nothing is to come.
+func (m Model) rest(i int) tea.Cmd {
+	c := m.chats.others[i]
+	if m.backend == nil || c.outbox.busy || c.outbox.size() > 0 {
+		return nil
+	}
+	id := c.open.Session.ID
+	return m.ask(func(ctx context.Context, b Backend) error { return b.Close(ctx, id) })
 }
 
 // pumpElsewhere sends the first message that waits in another chat, and keeps
@@ -363,7 +374,10 @@ func (m Model) exchange(key int, o Opened) (Model, tea.Cmd) {
 	m.outbox.posted = posted
 	m.composer = m.composer.SetHistory(m.open.Prompts)
 	m.draft.due = here.draft.due
-	since := c.turn.all()
+	var since []event.Event
+	if c.outbox.busy { // else all of it is kept, and what others have added
+		since = c.turn.all()
+	}
 	o.Events = until(o.Events, since)
 	m = m.display(recent(o, showAgain))
 	m.status = m.status.End()

@@ -186,7 +186,9 @@ func (d *desk) Send(ctx context.Context, in event.SessionID, c event.Content, fi
 	t.stop = stop
 	var history []event.Message
 	for _, e := range t.events {
-		history = append(history, e.Data.(event.Message))
+		if m, ok := e.Data.(event.Message); ok {
+			history = append(history, m)
+		}
 	}
 	d.made++
 	id := fmt.Sprint("u", d.made)
@@ -194,9 +196,12 @@ func (d *desk) Send(ctx context.Context, in event.SessionID, c event.Content, fi
 	keep := engine.PresenterFunc(func(_ context.Context, _ event.AgentID, e event.Event) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if _, ok := e.Data.(event.Message); ok {
+		switch e.Data.(type) {
+		case event.Message:
 			t.events = append(t.events, e)
 			delete(d.drafts, in)
+		case event.TurnResponse:
+			t.events = append(t.events, e)
 		}
 		return nil
 	})
@@ -409,11 +414,22 @@ func (d *desk) Snapshot(_ context.Context, name string) (Image, error) {
 		return Image{}, errors.New("nothing has been said yet")
 	}
 	d.images = append(d.images, Image{
-		ID: event.ImageID(fmt.Sprint("img_", len(d.images)+1)), Name: name, Model: "test/small", Messages: len(d.events()),
+		ID: event.ImageID(fmt.Sprint("img_", len(d.images)+1)), Name: name, Model: "test/small", Messages: spokenIn(d.events()),
 		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local),
 	})
 	return d.images[len(d.images)-1], nil
 }
+
+func spokenIn(events []event.Event) int {
+	n := 0
+	for _, e := range events {
+		if _, ok := e.Data.(event.Message); ok {
+			n++
+		}
+	}
+	return n
+}
+
 func (d *desk) Images(context.Context) ([]Image, error) { return d.images, nil }
 func (d *desk) Begin(context.Context, event.ImageID) (Opened, error) {
 	d.copyTo("begun")
