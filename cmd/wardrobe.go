@@ -18,11 +18,14 @@ type wardrobe struct{ world *world }
 // mostHeirs is how many themes may inherit one from the other.
 const mostHeirs = 8
 
-// Themes are the names of all.
+// Themes are the names of all: what follows the terminal, what does not, and
+// those of the user's folder at the end.
 func (w wardrobe) Themes(context.Context) ([]string, error) {
-	names := []string{"dark", "light", "plain"}
-	for _, f := range theme.Families() {
-		names = append(names, f.Name)
+	var names []string
+	for i, f := range theme.Families() {
+		if names = append(names, f.Name); i == 0 {
+			names = append(names, "dark", "light", "plain")
+		}
 	}
 	c, err := w.world.config()
 	if err != nil {
@@ -34,7 +37,6 @@ func (w wardrobe) Themes(context.Context) ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	return names, err
 }
 

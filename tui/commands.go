@@ -7,7 +7,6 @@ import (
 
 	"agentx/tui/dialog"
 	"agentx/tui/palette"
-	"agentx/tui/text"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -129,80 +128,6 @@ func (m Model) setSystem(prompt string) (Model, tea.Cmd) {
 			m.open.System = prompt
 			return m.say(transcript.Info, "The system prompt counts from the next message on."), nil
 		})
-}
-
-// theme changes the theme, for this chat at once and for those to come; without a
-// name it shows a list.
-func (m Model) theme(name string) (Model, tea.Cmd) {
-	if name == "" {
-		return m.chooseTheme()
-	}
-	ctx, p := m.ctx, m.prefs
-	return m, func() tea.Msg {
-		f, ground, err := p.family(name)
-		return result{func(m Model) (Model, tea.Cmd) {
-			if err != nil {
-				return m.say(transcript.Failure, sentence(err, ""), "The theme is as it was."), nil
-			}
-			m.prefs = m.prefs.wear(f, ground)
-			if m.prefs.auto {
-				m.term.ask()
-			}
-			return m.dress(), tea.Batch(m.prefs.wait(), keepTheme(ctx, p.wardrobe, name))
-		}}
-	}
-}
-
-// keepTheme keeps the choice for the chats to come, and says how to where it cannot.
-func keepTheme(ctx context.Context, w Wardrobe, name string) tea.Cmd {
-	if w == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		where, err := w.Keep(ctx, name)
-		return result{func(m Model) (Model, tea.Cmd) {
-			if err != nil {
-				return m.say(transcript.Warning, "The theme counts for this chat only: "+strings.TrimRight(err.Error(), ".")+".", "theme = \""+text.Line(name)+"\" in config.toml keeps it."), nil
-			}
-			return m.say(transcript.Info, "Kept in "+text.Line(where)+"."), nil
-		}}
-	}
-}
-
-func (m Model) chooseTheme() (Model, tea.Cmd) {
-	ctx, w := m.ctx, m.prefs.wardrobe
-	return m, func() tea.Msg {
-		names, err := []string{"auto", "dark", "light", "plain"}, error(nil)
-		if w != nil {
-			names, err = w.Themes(ctx)
-		}
-		return result{func(m Model) (Model, tea.Cmd) {
-			if err != nil {
-				m = m.say(transcript.Failure, sentence(err, ""))
-			}
-			var list []palette.Item
-			for _, n := range names {
-				list = append(list, palette.Item{ID: n, Title: n, Detail: about(n)})
-			}
-			return m.choose(palette.Config{Title: "Theme", Enter: "use"}, list, func(m Model, _ palette.Model, out tea.Msg) (Model, tea.Cmd) {
-				if chosen, ok := out.(palette.Chosen); ok {
-					return m.close().theme(chosen.ID)
-				}
-				return m, nil
-			}), nil
-		}}
-	}
-}
-
-// about says what is special about a theme.
-func about(name string) string {
-	switch name {
-	case "auto":
-		return "dark or light, as the terminal is"
-	case "plain":
-		return "no colours"
-	}
-	return ""
 }
 
 func (m Model) repaint() (Model, tea.Cmd) {

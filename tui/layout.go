@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"agentx/tui/screen"
@@ -66,6 +67,10 @@ func (m Model) below(room *int) ([]string, *screen.Point) {
 		view, cursor = m.overlays.top().view()
 	}
 	lines := strings.Split(view, "\n")
+	if drawn := m.drawn(*room - len(lines)); len(drawn) > 0 {
+		lines = append(slices.Clip(drawn), lines...)
+		cursor = &tea.Cursor{Position: tea.Position{X: cursor.X, Y: cursor.Y + len(drawn)}}
+	}
 	lines = lines[:min(len(lines), max(*room, 1))]
 	var caret *screen.Point
 	if cursor != nil {
@@ -77,6 +82,18 @@ func (m Model) below(room *int) ([]string, *screen.Point) {
 		*room--
 	}
 	return lines, caret
+}
+
+// drawn is what an open list shows above itself, where so many rows have room for
+// it and a little more.
+func (m Model) drawn(room int) []string {
+	if !m.overlays.open() {
+		return nil
+	}
+	if drawn := m.overlays.top().drawn; len(drawn)+3 <= room {
+		return drawn
+	}
+	return nil
 }
 
 // foot is the last line. It begins where the text does: the margin is for marks.

@@ -15,6 +15,11 @@ type overlay struct {
 	asks   *dialog.Model
 	listed func(Model, palette.Model, tea.Msg) (Model, tea.Cmd) // what the list said
 	told   func(Model, dialog.Answer) (Model, tea.Cmd)
+
+	tries  func(Model, string) (Model, tea.Cmd) // what is under the mark of the list, while it is
+	leaves func(Model) Model                    // takes that back: nothing was chosen
+	draws  func(prefs, int) []string            // lines above the list, so wide
+	drawn  []string
 }
 
 // overlays is a stack: the last one has the keys.
@@ -32,6 +37,25 @@ func (o overlays) pop() overlays { return overlays{o.stack[:len(o.stack)-1]} }
 
 // replace changes the one on top.
 func (o overlays) replace(top overlay) overlays { return o.pop().push(top) }
+
+// tried is the ID under the mark of a list that tries things.
+func (o overlays) tried() string {
+	if !o.open() || o.top().tries == nil {
+		return ""
+	}
+	id, _ := o.top().list.Selected()
+	return id
+}
+
+// draw has the lines above the lists drawn anew.
+func (o overlays) draw(p prefs, width int) overlays {
+	return o.each(func(v overlay) overlay {
+		if v.draws != nil {
+			v.drawn = v.draws(p, width)
+		}
+		return v
+	})
+}
 
 func (o overlays) each(f func(overlay) overlay) overlays {
 	stack := make([]overlay, len(o.stack))
@@ -93,15 +117,11 @@ func (m Model) close() Model {
 // toOverlay gives a message to the overlay on top and takes what it says.
 func (m Model) toOverlay(msg tea.Msg) (Model, tea.Cmd) {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.Keystroke() == "ctrl+c" {
-		return m.close(), nil
+		return m.leave(), nil
 	}
 	top := m.overlays.top()
 	if top.list != nil {
-		list, out, cmd := top.list.Update(msg)
-		top.list = &list
-		m.overlays = m.overlays.replace(top)
-		m, more := m.fromList(top, out)
-		return m, tea.Batch(cmd, more)
+		return m.toList(top, msg)
 	}
 	asks, out, cmd := top.asks.Update(msg)
 	top.asks = &asks
@@ -110,12 +130,34 @@ func (m Model) toOverlay(msg tea.Msg) (Model, tea.Cmd) {
 	return m, tea.Batch(cmd, more)
 }
 
+func (m Model) toList(top overlay, msg tea.Msg) (Model, tea.Cmd) {
+	before := m.overlays.tried()
+	list, out, cmd := top.list.Update(msg)
+	top.list = &list
+	m.overlays = m.overlays.replace(top)
+	if id := m.overlays.tried(); out == nil && id != before && id != "" {
+		m, more := top.tries(m, id)
+		return m, tea.Batch(cmd, more)
+	}
+	m, more := m.fromList(top, out)
+	return m, tea.Batch(cmd, more)
+}
+
+// leave closes the overlay on top, from which nothing was chosen.
+func (m Model) leave() Model {
+	leaves := m.overlays.top().leaves
+	if m = m.close(); leaves != nil {
+		return leaves(m)
+	}
+	return m
+}
+
 func (m Model) fromList(v overlay, out tea.Msg) (Model, tea.Cmd) {
 	switch out.(type) {
 	case nil:
 		return m, nil
 	case palette.Closed:
-		return m.close(), nil
+		return m.leave(), nil
 	}
 	return v.listed(m, *v.list, out)
 }

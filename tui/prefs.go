@@ -24,9 +24,11 @@ type prefs struct {
 	theme      *theme.Theme
 	dress      theme.Family // that it is of
 	wardrobe   Wardrobe     // nil where there are only the built-in ones
+	worn       string       // the name it was asked for by
 	wrong      error        // with the theme that was asked for
 	auto       bool         // the theme follows the terminal's background
 	waiting    bool         // for the terminal to say what its background is
+	ground     string       // that it said it is: dark or light
 	profile    colorprofile.Profile
 	ascii      bool
 	typewriter bool
@@ -53,6 +55,9 @@ func newPrefs(o Options) prefs {
 	p.wardrobe = o.Wardrobe
 	f, ground, err := p.family(o.Theme)
 	p.wrong = err
+	if p.worn = o.Theme; p.worn == "" || err != nil {
+		p.worn = "auto"
+	}
 	return p.wear(f, ground)
 }
 
@@ -107,7 +112,11 @@ func (p prefs) wear(f theme.Family, ground string) prefs {
 	case ground == "dark":
 		p.theme = p.on(true)
 	default:
-		p.theme, p.auto, p.waiting = p.on(true), true, true
+		ground = p.ground
+		if ground == "" && p.theme != nil {
+			ground = p.theme.Name // it was chosen with the ground in sight
+		}
+		p.theme, p.auto, p.waiting = p.on(ground != "light"), true, p.ground == ""
 	}
 	return p
 }
@@ -132,6 +141,9 @@ func (p prefs) wait() tea.Cmd {
 func (m Model) look(msg tea.Msg) Model {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
+		if m.prefs.ground = "light"; msg.IsDark() {
+			m.prefs.ground = "dark"
+		}
 		if m.prefs.auto {
 			m.prefs.theme, m.prefs.waiting = m.prefs.on(msg.IsDark()), false
 			return m.dress()
@@ -157,7 +169,7 @@ func (m Model) look(msg tea.Msg) Model {
 func (m Model) dress() Model {
 	m.transcript = m.transcript.SetTheme(m.prefs.theme)
 	m.composer = m.composer.SetStyles(m.prefs.composer())
-	m.overlays = m.overlays.dress(m.prefs)
+	m.overlays = m.overlays.dress(m.prefs).draw(m.prefs, m.width)
 	return m
 }
 

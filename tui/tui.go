@@ -176,6 +176,7 @@ func (m Model) resize(width, height int) Model {
 	}
 	m.width, m.height = width, height
 	m.transcript = m.transcript.SetSize(m.width, m.height)
+	m.overlays = m.overlays.draw(m.prefs, m.width)
 	return m.fit()
 }
 

@@ -77,6 +77,8 @@ func (it *item) begins(d event.Data) bool {
 	switch d := d.(type) {
 	case event.UserMessage, event.MessageStart:
 		return true
+	case event.TurnResponse:
+		return false // it was stopped before an answer came
 	case event.AssistantMessage:
 		return !it.arriving || it.id != d.ID && it.id != ""
 	case note, heading, event.SystemError:
@@ -205,6 +207,8 @@ func compact(e event.Event) (event.Event, bool) {
 	case event.ThinkingDelta:
 		e.Data = event.ThinkingDelta{Text: d.Text}
 	case event.MessageStart, event.TextDelta, event.ToolUseStart, event.ErrorMessage, event.SystemError, note, heading:
+	case event.TurnResponse:
+		return e, unanswered(d)
 	default:
 		return e, false
 	}

@@ -161,6 +161,19 @@ func (m Model) ending(d event.AssistantMessage) Model {
 	return m.flushCalls(true).block(margin + m.look.theme.Warning.Render(m.look.stop+" "+says))
 }
 
+// ended says that a turn was stopped before anything of an answer came. Of any
+// other its messages tell.
+func (m Model) ended(d event.TurnResponse) Model {
+	if !unanswered(d) {
+		return m
+	}
+	return m.block(margin + m.look.theme.Warning.Render(m.look.stop+" stopped"))
+}
+
+func unanswered(d event.TurnResponse) bool {
+	return d.Messages == 0 && d.StopReason == event.StopInterrupted
+}
+
 // failed shows an error: what happened, what is kept, what to do.
 func (m Model) failed(d event.ErrorMessage) Model {
 	kept := ""
@@ -212,7 +225,7 @@ func advice(code event.ErrorCode) []string {
 func keySteps() []string {
 	return []string{
 		"1. Get a key on the provider's web site.",
-		"2. `agentx key set PROVIDER` keeps it: in another terminal, or here between Ctrl+Z and `fg`.",
+		"2. `agentx key set PROVIDER` keeps it; Ctrl+Z leads to a shell, `fg` back.",
 		"3. /retry asks again. Still refused? `agentx key list` says which key is used.",
 	}
 }
@@ -297,7 +310,7 @@ func (m Model) Heading(title string) Model {
 }
 
 func (m Model) heading(title string) Model {
-	return m.block(m.look.theme.Strong.Render(text.Truncate(text.Line(title), m.width)))
+	return m.block(margin + m.look.theme.Strong.Render(text.Truncate(text.Line(title), m.inner())))
 }
 
 // Inherit takes over what another transcript has finished and not given away.

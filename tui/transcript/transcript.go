@@ -204,7 +204,7 @@ func (m Model) apply(e event.Event) Model {
 	case event.SystemError:
 		return m.trouble(d)
 	case event.TurnResponse:
-		return m.close()
+		return m.ended(d).close()
 	case note:
 		return m.notice(d.kind, d.sentences...)
 	case heading:
