@@ -70,14 +70,28 @@ func (d *Doc) code(colours *colours, line string) []string {
 	if colours != nil {
 		flow = colours.line(line)
 	}
-	lines := []string{flow}
+	lines, hang := []string{flow}, 0
 	if text.Width(line) > room {
-		lines = carry(text.Break(flow, room))
+		hang = hanging(line, room)
+		lines = carry(text.Break(flow, room, room-hang))
 	}
 	for i := range lines {
+		if i == 1 {
+			margin += hang
+		}
 		lines[i] = strings.Repeat(" ", margin) + lines[i]
 	}
 	return lines
+}
+
+// hanging is how far the rest of a line that is too long stands in: deeper than
+// its beginning, so that it is not taken for another line.
+func hanging(line string, room int) int {
+	hang := len(line) - len(strings.TrimLeft(line, " ")) + 2
+	if hang > room/2 {
+		return 0
+	}
+	return hang
 }
 
 // expand turns tabs into spaces, up to the next multiple of four cells.

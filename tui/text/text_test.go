@@ -107,7 +107,7 @@ func TestCut(t *testing.T) {
 			t.Errorf("Cut(%d, %d) = %q, want %q", c.from, c.to, got, c.want)
 		}
 	}
-	if got, want := text.Break("a世b  c", 3), []string{"a世", "b  ", "c"}; !slices.Equal(got, want) {
+	if got, want := text.Break("a世b  c", 3, 2), []string{"a世", "b ", " c"}; !slices.Equal(got, want) {
 		t.Errorf("Break = %q, want %q", got, want)
 	}
 }

@@ -142,15 +142,16 @@ func escape(s string) int {
 	return 2
 }
 
-// Break returns a line of code as lines of at most width cells, broken wherever they are full. Spaces stay, and escape sequences
-// where they are.
-func Break(s string, width int) []string {
+// Break returns a line of code as lines of at most width cells, those after the first of at most rest, broken wherever they are
+// full. Spaces stay, and escape sequences where they are.
+func Break(s string, width, rest int) []string {
 	var lines []string
 	at, cells := 0, 0
 	for i := 0; i < len(s); {
 		piece, n := Next(s[i:])
 		if cells+n > width && cells > 0 {
 			lines, at, cells = append(lines, s[at:i]), i, 0
+			width = rest
 		}
 		i, cells = i+len(piece), cells+n
 	}

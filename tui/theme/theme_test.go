@@ -9,44 +9,73 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// What is read needs 4.5:1 against its ground (WCAG AA), in every theme: only
-// lines around boxes need not be read.
+// grounds are those that terminals usually have.
+func grounds(dark bool) map[string]string {
+	if dark {
+		return map[string]string{
+			"black": "#000000", "VS Code": "#1e1e1e", "GNOME": "#242424", "Tokyo Night": "#1a1b26", "Catppuccin": "#1e1e2e", "Gruvbox": "#282828",
+			"One": "#282c34", "Dracula": "#282a36", "Solarized": "#002b36", "Ubuntu": "#300a24", "Nord": "#2e3440",
+		}
+	}
+	return map[string]string{
+		"white": "#ffffff", "paper": "#f7f5ef", "GitHub": "#f6f8fa", "One": "#fafafa", "Catppuccin": "#eff1f5", "Solarized": "#fdf6e3",
+		"Gruvbox": "#fbf1c7", "Tango": "#eeeeec",
+	}
+}
+
+// What is read needs 4.5:1 against its ground (WCAG AA), in every theme and on
+// every usual ground. What is hardly there needs 3, and lines around boxes need
+// not be read.
 func TestContrast(t *testing.T) {
 	for _, f := range Families() {
-		for _, c := range []struct {
-			theme  Theme
-			ground string
-		}{{f.On(true, false), "#1e1e1e"}, {f.On(true, false), "#242424"}, {f.On(true, false), "#000000"}, {f.On(false, false), "#ffffff"}, {f.On(false, false), "#f7f5ef"}} {
-			v := reflect.ValueOf(c.theme)
-			for i := range v.NumField() {
-				name, ground := v.Type().Field(i).Name, c.ground
-				style, ok := v.Field(i).Interface().(lipgloss.Style)
-				if !ok || name == "Border" {
-					continue
+		for _, theme := range []Theme{f.On(true, false), f.On(false, false)} {
+			for where, ground := range grounds(theme.Name == "dark") {
+				v := reflect.ValueOf(theme)
+				for i := range v.NumField() {
+					if style, ok := v.Field(i).Interface().(lipgloss.Style); ok {
+						if got, want := read(style, ground), least(v.Type().Field(i).Name); got < want {
+							t.Errorf("%s %s %s on %s: contrast %.2f, want %v", f.Name, theme.Name, v.Type().Field(i).Name, where, got, want)
+						}
+					}
 				}
-				if _, none := style.GetForeground().(lipgloss.NoColor); none {
-					continue
-				}
-				r, g, b, _ := style.GetForeground().RGBA()
-				on := hex(ground)
-				if _, none := style.GetBackground().(lipgloss.NoColor); !none {
-					r, g, b, _ := style.GetBackground().RGBA()
-					on = luminance(r, g, b)
-				}
-				if got := contrast(luminance(r, g, b), on); got < 4.5 {
-					t.Errorf("%s %s %s on %s: contrast %.1f, want 4.5", f.Name, c.theme.Name, name, c.ground, got)
+				for name, colour := range inks(reflect.ValueOf(theme.Markdown)) {
+					if got := contrast(hex(colour), hex(ground)); got < 4.5 && !strings.Contains(name, "HorizontalRule") {
+						t.Errorf("%s %s markdown's %s on %s: contrast %.2f, want 4.5", f.Name, theme.Name, name, where, got)
+					}
 				}
 			}
-			for name, colour := range inks(reflect.ValueOf(c.theme.Markdown)) {
-				if strings.Contains(name, "HorizontalRule") {
-					continue
-				}
-				if got := contrast(hex(colour), hex(c.ground)); got < 4.5 {
-					t.Errorf("%s %s markdown's %s on %s: contrast %.1f, want 4.5", f.Name, c.theme.Name, name, c.ground, got)
+			for name, style := range map[string]lipgloss.Style{"what stands behind": theme.Muted, "what was found": theme.Match} {
+				if got := read(style.Inherit(theme.Selection), ""); got < 4.5 {
+					t.Errorf("%s %s: %s on the chosen line: contrast %.2f, want 4.5", f.Name, theme.Name, name, got)
 				}
 			}
 		}
 	}
+}
+
+// least is the contrast that a style needs.
+func least(name string) float64 {
+	switch name {
+	case "Border":
+		return 0
+	case "Faint", "Hint":
+		return 3
+	}
+	return 4.5
+}
+
+// read is the contrast of a style to the ground that it has, or else stands on.
+func read(style lipgloss.Style, ground string) float64 {
+	if _, none := style.GetForeground().(lipgloss.NoColor); none {
+		return 21
+	}
+	on := hex(ground)
+	if _, none := style.GetBackground().(lipgloss.NoColor); !none {
+		r, g, b, _ := style.GetBackground().RGBA()
+		on = luminance(r, g, b)
+	}
+	r, g, b, _ := style.GetForeground().RGBA()
+	return contrast(luminance(r, g, b), on)
 }
 
 // inks are the colours that are named anywhere in v, by where.
