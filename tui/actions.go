@@ -50,6 +50,7 @@ func actions() []action {
 		{name: "cost", help: "what this session has used", slash: "cost", do: plain(Model.cost)},
 		{name: "theme", help: "choose the colours", slash: "theme", args: "[name]", do: Model.theme},
 		{name: "attach", help: "send a file along; so does @file", slash: "attach", args: "[file]", do: Model.attach},
+		{name: "paste", help: "send the image in the clipboard along", slash: "paste", keys: []string{"ctrl+v"}, do: plain(Model.pasteImage)},
 		{name: "stash", help: "put the draft aside; bring it back", slash: "stash", keys: []string{"ctrl+s"}, do: Model.stash},
 		{name: "shell", help: "run a command here, after a yes; so does !command", slash: "shell", args: "[command]", do: Model.toRun},
 		{name: "vi", help: "write with the keys of vi, or without them", slash: "vi", do: plain(Model.toggleVi)},

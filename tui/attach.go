@@ -157,6 +157,11 @@ func (m Model) attach(path string) (Model, tea.Cmd) {
 	return fetch(m, "attach the file", func(ctx context.Context, b Backend) (File, error) { return b.Attach(ctx, path) }, func(m Model, f File) (Model, tea.Cmd) { return m.attachTo("", f.says(), f) })
 }
 
+// pasteImage sends the image in the clipboard along. Terminals paste texts alone.
+func (m Model) pasteImage() (Model, tea.Cmd) {
+	return fetch(m, "paste an image", func(ctx context.Context, b Backend) (File, error) { return b.Clipped(ctx) }, func(m Model, f File) (Model, tea.Cmd) { return m.attachTo("", f.says(), f) })
+}
+
 // maxPath is how long a path is that a terminal writes when a file is dropped.
 const maxPath = 4096
 

@@ -150,6 +150,8 @@ type Cabinet interface {
 	// Dropped attaches the image or PDF that was dropped on the terminal, if that
 	// is what text says: one path and nothing else, as terminals write it.
 	Dropped(ctx context.Context, text string) (File, bool)
+	// Clipped attaches the image in the clipboard.
+	Clipped(ctx context.Context) (File, error)
 }
 
 // ErrNoFile is what cannot be attached because there is no such file.

@@ -47,7 +47,10 @@ func (m Model) showKeys() (Model, tea.Cmd) {
 		{Left: "!", Right: "a command: runs after a yes"},
 		{Left: "Actions"},
 	}
-	if m.full.on {
+	switch {
+	case m.full.focus != none:
+		rows = append(readingKeys(), rows...)
+	case m.full.on:
 		rows = slices.Insert(rows, len(rows)-1, readingKeys()...)
 	}
 	for _, a := range m.table.actions {

@@ -126,6 +126,7 @@ type desk struct {
 	deleted []event.SessionID
 	images  []Image
 	copied  string
+	clipped int      // how often an image was taken from the clipboard
 	key     string   // of the far provider
 	told    []string // beside the picture
 
@@ -528,6 +529,14 @@ func (d *desk) Attach(_ context.Context, path string) (File, error) {
 func (d *desk) Dropped(ctx context.Context, text string) (File, bool) {
 	f, err := d.Attach(ctx, strings.ReplaceAll(text, `\ `, " "))
 	return f, err == nil && f.Kind != "text"
+}
+
+// Clipped has a picture the first time.
+func (d *desk) Clipped(context.Context) (File, error) {
+	if d.clipped++; d.clipped > 1 {
+		return File{}, errors.New("there is no image in the clipboard")
+	}
+	return File{Path: "/dev/null/clipboard-120000.png", Name: "clipboard-120000.png", Kind: "PNG", Size: 70_000}, nil
 }
 
 func (d *desk) Folder() string { return "/home/me/garden" }
