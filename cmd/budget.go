@@ -179,6 +179,15 @@ func (g *guard) Receive(ctx context.Context, req engine.Request) iter.Seq2[event
 					g.world.purse.hold(req.Session, -back)
 					held, paid = held-back, cost
 				}
+			case event.MessageStop:
+				g.world.purse.hold(req.Session, -held)
+				held = 0
+				near := g.nearing(ctx, req, paid) // before the turn ends and is put down
+				more := yield(e, err)
+				if g.warn(req, near...); !more {
+					return
+				}
+				continue
 			}
 			if !yield(e, err) {
 				return
@@ -227,11 +236,33 @@ func (g *guard) check(ctx context.Context, req engine.Request, cost event.USD, t
 		if err := g.within(l, cost, tokens); err != nil {
 			return err
 		}
+		g.warn(req, l)
+	}
+	return nil
+}
+
+// nearing is what a message that has been paid has come near to: the next
+// question may be too dear already.
+func (g *guard) nearing(ctx context.Context, req engine.Request, paid event.USD) []limit {
+	if paid == 0 {
+		return nil
+	}
+	g.world.purse.gate.Lock()
+	defer g.world.purse.gate.Unlock()
+	limits, err := g.limits(context.WithoutCancel(ctx), req)
+	if err != nil {
+		return nil // the next request is refused for it
+	}
+	return limits
+}
+
+// warn says once of each limit that most of it is gone, where it is.
+func (g *guard) warn(req engine.Request, limits ...limit) {
+	for _, l := range limits {
 		if l.spent >= l.usd/5*4 && l.usd > 0 && g.world.purse.once(l.once) {
 			g.tell(req, "warning", fmt.Sprintf("%d %% of the budget of %s is spent", percent(l), l.name), g.sum(l))
 		}
 	}
-	return nil
 }
 
 // within reports why a limit does not allow a request whose question alone

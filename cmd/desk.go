@@ -175,7 +175,10 @@ func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
 	}
 	o.Earlier, o.Spent = earlier(s, o.Events)
 	if s.Interrupted && s.Messages > 0 && !t.busy() {
-		o.Notice = "The last answer was broken off; what had come is above. /retry asks again."
+		o.Notice = "The last answer was broken off; what had come of it is above. /retry asks again."
+		if nothingCame(o.Events) {
+			o.Notice = "The last answer was broken off before anything came of it. /retry asks again."
+		}
 	}
 	if o.Notice == "" {
 		o.Notice = t.choice().Doubt()
@@ -185,6 +188,19 @@ func (d *desk) opened(ctx context.Context, t *talk) (tui.Opened, error) {
 	}
 	o.Prompts, err = db.Prompts(ctx, 1000)
 	return o, err
+}
+
+// nothingCame reports whether the last message of a person is the last message.
+func nothingCame(events []event.Event) bool {
+	for _, e := range slices.Backward(events) {
+		switch e.Data.(type) {
+		case event.AssistantMessage:
+			return false
+		case event.UserMessage:
+			return true
+		}
+	}
+	return false
 }
 
 // earlier counts what a session holds and events leave out.
