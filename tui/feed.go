@@ -69,19 +69,18 @@ type outputs struct {
 // forever is a limit that is never reached.
 const forever time.Duration = -1
 
-// next is the command that brings outputs: not before hold, so that a frame
-// gets all that came in its time, and then as soon as there is something, or at
-// the limit.
+// next is the command that brings outputs: as soon as there is something, or at
+// the limit, but not before hold, so that a frame gets all that came in its
+// time. Most of the time hold has passed when something comes, and nobody has to
+// wake up for it.
 func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 	return func() tea.Msg {
-		if hold > 0 && !f.rest(beyond(time.Now(), hold)) {
-			return nil
-		}
+		began := time.Now()
 		first := f.drain(nil)
 		if len(first) == 0 && limit != hold {
 			var late <-chan time.Time
 			if limit != forever {
-				late = time.After(limit - hold)
+				late = time.After(limit)
 			}
 			select {
 			case e := <-f.events:
@@ -92,7 +91,7 @@ func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 				return nil
 			}
 		}
-		if !f.rest(toMoment(time.Now())) {
+		if !f.rest(max(hold-time.Since(began), settling)) {
 			return nil
 		}
 		select {
@@ -103,21 +102,9 @@ func (f *Feed) next(hold, limit time.Duration) tea.Cmd {
 	}
 }
 
-// A moment is what looks at the feed are rounded up to. What one event leads to
-// comes within a moment of it, and so is seen with it; and a look that falls on
-// the end of a moment takes the same, however fast the two goroutines are.
-const moment = time.Millisecond
-
-// toMoment is the time from now to the end of its moment; a whole one has none.
-func toMoment(now time.Time) time.Duration {
-	return now.Add(moment - 1).Truncate(moment).Sub(now.Round(0))
-}
-
-// beyond is the time from now to the next whole hold. Who brings what is looked
-// for wakes up then, too, and to wake up costs more than to look.
-func beyond(now time.Time, hold time.Duration) time.Duration {
-	return now.Truncate(hold).Add(hold).Sub(now.Round(0))
-}
+// settling lets who speaks finish: what comes with the first event is seen with
+// it, however fast the two goroutines are.
+const settling = time.Nanosecond
 
 // rest lets time pass, unless the feed is closed.
 func (f *Feed) rest(d time.Duration) bool {

@@ -9,8 +9,8 @@ import (
 // A flow is how fast text comes, in bytes a second, over the last looks.
 type flow float64
 
-// legible is four times as fast as the fastest read: 1,200 words a minute.
-const legible flow = 480
+// legible is twice as fast as the fastest read: 1,200 words a minute.
+const legible flow = 240
 
 // add counts what came since the last look.
 func (f flow) add(events []spoken, since time.Duration) flow {
@@ -26,10 +26,6 @@ func (f flow) add(events []spoken, since time.Duration) flow {
 	return f + (flow(float64(bytes)/max(since, frame).Seconds())-f)/8
 }
 
-// frame is how long a frame lasts.
-func (f flow) frame() time.Duration {
-	if f > legible {
-		return stroke
-	}
-	return frame
-}
+// hasty says that text comes faster than anybody reads. Nobody is served by a
+// typewriter then, and it would wake the machine up more often than the text.
+func (f flow) hasty() bool { return f > legible }

@@ -588,7 +588,7 @@ type user struct {
 func newUser(t *testing.T, w *desk) *user {
 	ctx, stop := context.WithCancel(t.Context())
 	u := &user{t: t, desk: w, msgs: make(chan tea.Msg, 1000), stop: stop}
-	time.Sleep(moment / 2) // keys and answers never come at the instant of a look
+	time.Sleep(time.Microsecond) // keys and answers never come at the instant of a look
 	u.model = newModel(ctx, Options{CompactAt: 90, NoMarks: true, Feed: w.feed, Theme: "dark", Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor"}}, w)
 	u.run(u.model.Init())
 	u.send(tea.WindowSizeMsg{Width: 60, Height: 16})

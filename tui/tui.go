@@ -140,16 +140,17 @@ func (m Model) apply(events []event.Event) Model {
 		m.outbox = m.outbox.apply(e)
 		m = m.regard(e)
 	}
+	if m.flow.hasty() {
+		m.transcript = m.transcript.Hurry()
+	}
 	m.transcript = m.transcript.Advance(m.now)
 	return m
 }
 
-// A frame while text is coming, and a beat of the spinner. What comes faster
-// than anybody reads comes in longer strokes.
+// A frame while text is coming, and a beat of the spinner.
 const (
-	frame  = 50 * time.Millisecond
-	stroke = 80 * time.Millisecond
-	beat   = 100 * time.Millisecond
+	frame = 50 * time.Millisecond
+	beat  = 100 * time.Millisecond
 )
 
 // pace says when to look for events again: while something moves, at its pace,
@@ -157,11 +158,11 @@ const (
 func (m Model) pace() (hold, limit time.Duration) {
 	switch {
 	case m.transcript.Typing():
-		return m.flow.frame(), m.flow.frame()
+		return frame, frame
 	case m.status.Active() && m.prefs.still:
 		return frame, time.Second
 	case m.status.Active():
-		return m.flow.frame(), beat
+		return frame, beat
 	case m.chats.answering() > 0:
 		return frame, forever
 	}

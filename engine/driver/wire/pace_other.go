@@ -4,5 +4,7 @@ package wire
 
 import "syscall"
 
-func deafen(syscall.RawConn, int) bool   { return false }
-func glance(syscall.RawConn, []byte) int { return 0 }
+// canAwait says that await works here.
+const canAwait = false
+
+func await(syscall.RawConn, []byte, int) int { return 0 }

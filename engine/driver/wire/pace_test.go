@@ -44,7 +44,7 @@ func TestDrops(t *testing.T) {
 		reads int           // at most
 		late  time.Duration // how much it may take longer than the drops do
 	}{
-		{"fast and long", 4000, 5 * time.Millisecond, 1200, longest},
+		{"fast and long", 4000, 5 * time.Millisecond, 1200, 2 * longest},
 		{"fast and short", 8, 5 * time.Millisecond, 12, time.Millisecond},
 		{"slow", 200, 100 * time.Millisecond, 201, 0},
 	} {
@@ -68,9 +68,8 @@ func TestDrops(t *testing.T) {
 	}
 }
 
-// Whatever the system does with a connection that is deaf, nothing that was sent
-// stays behind in it: not after a flood, not after a lull, not at the end.
-func TestADeafConnectionMissesNothing(t *testing.T) {
+// dialled returns the two ends of a connection, the first of them paced.
+func dialled(t *testing.T) (*paced, net.Conn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -80,14 +79,49 @@ func TestADeafConnectionMissesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	t.Cleanup(func() { conn.Close() })
 	other, err := l.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	c := conn.(*paced)
-	c.began = time.Now().Add(-time.Hour) // in the middle of a long shower
+	t.Cleanup(func() { other.Close() })
+	return conn.(*paced), other
+}
+
+// TestAHandful is read at once although it comes drop by drop, and what is
+// less than one at the latest when the time for it is over.
+func TestAHandful(t *testing.T) {
+	if !canAwait {
+		t.Skip("nothing wakes us for more than a drop here")
+	}
+	c, other := dialled(t)
+	c.rate = 10.0 / 60
+	go func() { // ends with its drops
+		for range 10 {
+			_, _ = other.Write([]byte{'x'})
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if n := c.gather(make([]byte, 100), time.Minute); n != 10 {
+		t.Errorf("took %d drops, want the handful of 10", n)
+	}
+	if _, err := other.Write([]byte{'x'}); err != nil {
+		t.Fatal(err)
+	}
+	for got := 0; got == 0; {
+		got = c.gather(make([]byte, 100), time.Millisecond)
+	}
+	if n := c.gather(make([]byte, 100), time.Millisecond); n != 0 {
+		t.Errorf("took %d drops where there were none", n)
+	}
+}
+
+// Whatever the system does with a connection that waits for a handful, nothing
+// that was sent stays behind in it: not after a flood, not after a lull, not at
+// the end.
+func TestAPacedConnectionMissesNothing(t *testing.T) {
+	c, other := dialled(t)
+	c.began, c.rate = time.Now().Add(-time.Hour), 1000 // in the middle of a long shower
 	var want, got []byte
 	buf := make([]byte, 4<<10)
 	for i, size := range []int{1, 1, 10, drop - 1, drop, drop + 1, 20 * drop, 1, 0, 1} {
