@@ -103,7 +103,8 @@ func newTable(bound map[string][]string) (table, []string) {
 			wrong = append(wrong, fmt.Sprintf("There is no action %q to bind keys to.", name))
 			continue
 		}
-		t.actions[i].keys, mine[i] = wanted(bound[name]), true
+		t.actions[i].keys, wrong = t.actions[i].wanted(bound[name], wrong)
+		mine[i] = true
 	}
 	for _, first := range []bool{true, false} { // the user's keys win over ours
 		for i, a := range t.actions {
@@ -116,11 +117,21 @@ func newTable(bound map[string][]string) (table, []string) {
 	return t, wrong
 }
 
-func wanted(keys []string) []string {
-	if len(keys) == 1 && keys[0] == "none" {
-		return nil
+// wanted are the keys that the user has named.
+func (a action) wanted(names, wrong []string) (keys, _ []string) {
+	for _, name := range names {
+		key, ok := keyNamed(name)
+		switch {
+		case name == "none":
+		case !ok:
+			wrong = append(wrong, fmt.Sprintf("%q, bound to %s, is no key. One is written like ctrl+k, alt+pgup or f5.", name, a.name))
+		case writesItself(key) && !a.empty:
+			wrong = append(wrong, fmt.Sprintf("The key %s writes a letter and cannot be bound to %s alone; ctrl+%s or alt+%s can.", key, a.name, key, key))
+		default:
+			keys = append(keys, key)
+		}
 	}
-	return keys
+	return keys, wrong
 }
 
 // bind returns those of a's keys that are free.

@@ -61,10 +61,12 @@ func (m Model) walks(key string) (_ Model, cmd tea.Cmd, done bool) {
 		m, cmd = m.promptUp()
 	case "]", "}":
 		m, cmd = m.promptDown()
+		m = m.readOn()
 	case "home", "g":
 		m, cmd = m.toTop()
 	case "end", "G", "shift+g":
 		m, cmd = m.toEnd()
+		m = m.readOn()
 	case "n":
 		m, cmd = m.seek(-1)
 	case "N", "shift+n":
@@ -75,6 +77,14 @@ func (m Model) walks(key string) (_ Model, cmd tea.Cmd, done bool) {
 		return m, nil, false
 	}
 	return m, cmd, true
+}
+
+// readOn lets the conversation keep the keys where one has come to its end.
+func (m Model) readOn() Model {
+	if m.full.focus == none {
+		m, _ = m.toReading()
+	}
+	return m
 }
 
 // acts are the keys that do something with the message that has the keys.

@@ -98,14 +98,22 @@ func TestEverySizeFits(t *testing.T) {
 
 // Keys can be bound anew, to each other and to nothing.
 func TestBinding(t *testing.T) {
-	table, wrong := newTable(map[string][]string{"model": {"ctrl+p"}, "palette": {"f1"}, "repaint": {"none"}, "editor": {"f1"}, "fly": {"f2"}})
-	for key, want := range map[string]string{"ctrl+p": "model", "f1": "palette", "ctrl+l": "", "ctrl+z": "suspend", "alt+m": ""} {
+	table, wrong := newTable(map[string][]string{
+		"model": {"Ctrl+P"}, "palette": {"F1", "M-x"}, "repaint": {"none"}, "editor": {"f1", "^E"}, "fly": {"f2"},
+		"sessions": {"k", "Alt-PageUp"}, "keys": {"h"}, "tree": {"ctrl+tree"}, "full": {"alt+t"},
+	})
+	for key, want := range map[string]string{
+		"ctrl+p": "model", "f1": "palette", "alt+x": "palette", "ctrl+l": "", "ctrl+z": "suspend", "alt+m": "", "ctrl+e": "editor",
+		"k": "", "alt+pgup": "sessions", "h": "keys", "alt+t": "full", "f11": "",
+	} {
 		if a, _ := table.key(key, true); a.name != want {
 			t.Errorf("%s does %q, want %q", key, a.name, want)
 		}
 	}
 	want := []string{
 		`There is no action "fly" to bind keys to.`,
+		"The key k writes a letter and cannot be bound to sessions alone; ctrl+k or alt+k can.",
+		`"ctrl+tree", bound to tree, is no key. One is written like ctrl+k, alt+pgup or f5.`,
 		"The key f1 is bound to palette and to editor; palette has it.",
 	}
 	if !slices.Equal(wrong, want) {
@@ -113,6 +121,36 @@ func TestBinding(t *testing.T) {
 	}
 	if a, _ := table.key("?", false); a.do != nil {
 		t.Error("? in a text is a letter, not a command")
+	}
+	m := still(t, &desk{})
+	m.composer = m.composer.SetText("two words")
+	for _, own := range []bool{false, true} {
+		if own {
+			m.table = table
+		}
+		if got := m.writes("alt+t"); got == own {
+			t.Errorf("Alt+T, the user's own key: %v; it edits: %v", own, got)
+		}
+	}
+}
+
+// Keys are read as people write them, and as they are spelt they come back.
+func TestKeyNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"ctrl+k": "ctrl+k", "C-K": "ctrl+k", "Control-Shift-Up": "ctrl+shift+up", "shift+ctrl+up": "ctrl+shift+up", "^]": "ctrl+]", "alt++": "alt++", "M--": "alt+-",
+		"ctrl+_": "ctrl+_", "Return": "enter", "PgDn": "pgdown", "F12": "f12", "ö": "ö", "cmd+k": "super+k", "-": "-", "^": "^", "c": "c",
+		"": "", "ctrl+": "", "f0": "", "f99": "", "ctrl+kk": "", "hold+k": "", "\x1b": "", "ctrl": "",
+	} {
+		if got, _ := keyNamed(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+	for _, a := range actions() {
+		for _, key := range a.keys {
+			if got, ok := keyNamed(key); got != key || !ok {
+				t.Errorf("our own %q is read as %q", key, got)
+			}
+		}
 	}
 }
 

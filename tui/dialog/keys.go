@@ -21,10 +21,37 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 	case writing:
 		return m.write(k)
 	}
+	if by := m.pages(key); by != 0 {
+		return m.scroll(by), nil
+	}
 	if key == "q" || key == "enter" || key == "?" {
 		return m, Closed{m.question.id}
 	}
 	return m, nil
+}
+
+// pages is by how many lines a key of less moves a text that asks nothing.
+func (m Model) pages(key string) int {
+	page := max(1, m.room()-1)
+	switch key {
+	case "k", "ctrl+y":
+		return -1
+	case "j", "ctrl+e":
+		return 1
+	case "ctrl+u":
+		return -max(page/2, 1)
+	case "ctrl+d":
+		return max(page/2, 1)
+	case "b", "ctrl+b":
+		return -page
+	case "f", "ctrl+f":
+		return page
+	case "g":
+		return -len(m.body) - 1
+	case "G", "shift+g":
+		return len(m.body) + 1
+	}
+	return 0
 }
 
 // scrolls is by how many lines a key moves the text.

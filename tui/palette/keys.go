@@ -64,9 +64,9 @@ func (m Model) choose() (Model, tea.Msg) {
 func (m Model) step(key string) Model {
 	page := max(1, m.room()-1)
 	switch key {
-	case "up", "ctrl+p":
+	case "up", "ctrl+p", "ctrl+k":
 		m.at--
-	case "down", "ctrl+n":
+	case "down", "ctrl+n", "ctrl+j":
 		m.at++
 	case "pgup":
 		m.at -= page
