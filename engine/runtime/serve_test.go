@@ -249,6 +249,69 @@ func TestImages(t *testing.T) {
 	w.since()
 }
 
+// A handy driver has tools, as a loop has.
+type handy struct{ engine.Driver }
+
+func (handy) ToolNames() []string { return []string{"read_file", "write_file"} }
+
+// An image says which tools there were, and is another where they are others.
+func TestAnImageKnowsItsTools(t *testing.T) {
+	var timeline bus.Bus
+	var memory runtime.Memory
+	tools := true
+	world := runtime.New(runtime.Config{
+		Bus: &timeline, Journal: &memory, Sessions: &memory, Images: &memory, Now: time.Now, NewID: minted(),
+		Define: func(_ context.Context, c runtime.AgentConfig) (runtime.Definition, error) {
+			d := runtime.Definition{Model: c.Model, Driver: engine.DriverFunc(counting)}
+			if tools {
+				d.Driver = handy{d.Driver}
+			}
+			return d, nil
+		},
+	})
+	if err := world.Serve(); err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	c := runtime.Client{Timeline: &timeline, Now: time.Now, NewID: minted()}
+	if err := c.Container(ctx, "home"); err != nil {
+		t.Fatal(err)
+	}
+	var ids []event.ImageID
+	var session event.SessionID
+	for _, want := range []string{"[read_file write_file]", "[]"} {
+		a, err := c.Run(ctx, runtime.AgentRunRequest{ContainerID: "home", SessionID: session, Config: runtime.AgentConfig{Model: "m"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session == "" {
+			if err := c.Receive(ctx, a.AgentID, event.Say("one")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		im, err := c.Snapshot(ctx, runtime.ImageSnapshotRequest{AgentID: a.AgentID})
+		if got := fmt.Sprint(im.Tools); err != nil || got != want {
+			t.Errorf("tools %s, %v, want %s", got, err, want)
+		}
+		ids, session, tools = append(ids, im.ID), a.SessionID, false
+		if err := c.Destroy(ctx, a.AgentID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids[0] == ids[1] {
+		t.Error("with and without tools it is the same image")
+	}
+	if err := world.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// minted numbers what is made.
+func minted() func(string) string {
+	var n atomic.Int64
+	return func(prefix string) string { return fmt.Sprint(prefix, "_", n.Add(1)) }
+}
+
 // What cannot be is answered with an error that says what, and told as a
 // system_error; the others are unhindered (F86).
 func TestCommandsThatCannotBe(t *testing.T) {
