@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"agentx/config"
@@ -46,14 +47,22 @@ func configShow(w *world) *cobra.Command {
 func settingsJSON(c config.Config) any {
 	type setting struct {
 		Key    string `json:"key"`
-		Value  string `json:"value"`
+		Value  any    `json:"value"`
 		Origin string `json:"origin"`
 	}
 	all := []setting{}
 	for s := range c.Settings() {
-		all = append(all, setting{s.Key, s.Value, s.Origin.String()})
+		all = append(all, setting{s.Key, asJSON(s.Value), s.Origin.String()})
 	}
 	return all
+}
+
+// asJSON is a value of TOML, which is JSON but for tables and dates.
+func asJSON(value string) any {
+	if json.Valid([]byte(value)) {
+		return json.RawMessage(value)
+	}
+	return value
 }
 
 func configPath(w *world) *cobra.Command {
