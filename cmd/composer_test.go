@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"agentx/tui/dialog"
 )
 
 const (
@@ -88,6 +90,9 @@ func (h *house) draft() string {
 	return text
 }
 
+// thinking is how long one reads a question before one answers it.
+const thinking = dialog.Guard + 100*time.Millisecond
+
 // A command runs after a yes and not before; what it prints goes along.
 func TestChatRunsCommands(t *testing.T) {
 	h := newHouse(t)
@@ -95,6 +100,7 @@ func TestChatRunsCommands(t *testing.T) {
 	w.ready()
 	w.types("!echo ran | tee ran.txt; exit 3" + enter)
 	w.sees("Run this command?", "echo ran | tee ran.txt; exit 3", h.dir)
+	w.rests(thinking)
 	w.types(enter)
 	w.misses("Run this command?")
 	if _, err := os.Stat(filepath.Join(h.dir, "ran.txt")); err == nil {
@@ -102,6 +108,7 @@ func TestChatRunsCommands(t *testing.T) {
 	}
 	w.types(enter)
 	w.sees("Run this command?")
+	w.rests(thinking)
 	w.types("y")
 	w.sees("[! echo ran | tee ran.txt; exit 3 · exit 3 · 1 line]")
 	w.types("why?" + enter)
@@ -110,6 +117,7 @@ func TestChatRunsCommands(t *testing.T) {
 
 	w.types("!sleep 300" + enter)
 	w.sees("Run this command?")
+	w.rests(thinking)
 	w.types("y")
 	w.sees("running: sleep 300")
 	w.types(esc)
@@ -117,6 +125,7 @@ func TestChatRunsCommands(t *testing.T) {
 	w.misses("running: sleep 300")
 	w.types("!sleep 301" + enter)
 	w.sees("Run this command?")
+	w.rests(thinking)
 	w.types("y")
 	w.sees("running: sleep 301")
 	w.endsBy(syscall.SIGTERM)

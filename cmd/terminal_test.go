@@ -38,6 +38,10 @@ type house struct {
 	url       string
 	gate      chan struct{} // lets the model "gate" finish one answer
 	said      atomic.Int64  // bytes that "endless" has said
+	says      string        // what "book" answers
+
+	mute bool // its terminals answer no question
+	slow bool // its terminals take a kilobyte a second
 }
 
 func newHouse(t *testing.T) *house {
@@ -62,7 +66,7 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 		Model    string
 		Messages []struct{ Content any }
 	}
-	if err := json.Unmarshal(body, &req); err != nil || !slices.Contains([]string{"gate", "slow", "drip", "endless"}, req.Model) {
+	if err := json.Unmarshal(body, &req); err != nil || !slices.Contains([]string{"gate", "slow", "drip", "endless", "book"}, req.Model) {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		provider(w, r)
 		return
@@ -75,6 +79,11 @@ func (h *house) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	if req.Model == "slow" {
 		h.count(r.Context(), say)
+		fmt.Fprint(w, finished)
+		return
+	}
+	if req.Model == "book" {
+		say(h.says)
 		fmt.Fprint(w, finished)
 		return
 	}
@@ -149,6 +158,8 @@ type window struct {
 	began    time.Time
 	ended    chan struct{} // the program
 	drained  chan struct{} // nothing more can come from it
+	read     int           // bytes that the terminal takes at once
+	pause    time.Duration // and how long it is busy with them
 
 	mu     sync.Mutex
 	emu    *vt.Emulator
@@ -189,9 +200,16 @@ func (h *house) openProgram(cols, rows int, env []string, name string, args ...s
 	if err := w.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = w.cmd.Wait(); close(w.ended) }()                                            // ends with the program
+	go func() { _ = w.cmd.Wait(); close(w.ended) }() // ends with the program
+	answers := io.Writer(ptm)
+	if h.mute {
+		answers = io.Discard
+	}
+	if w.read = 32 << 10; h.slow {
+		w.read, w.pause = 100, 100*time.Millisecond
+	}
 	go w.show()                                                                                 // ends with the terminal
-	go func() { _, _ = io.Copy(ptm, w.emu) }()                                                  // what the terminal answers; ends with it
+	go func() { _, _ = io.Copy(answers, w.emu) }()                                              // what the terminal answers; ends with it
 	t.Cleanup(func() { _ = w.cmd.Process.Kill(); <-w.ended; _ = tty.Close(); _ = ptm.Close() }) // kills nothing that has ended
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -220,8 +238,9 @@ func pollable(t *testing.T, f *os.File) *os.File {
 // show gives what the program writes to the emulator and to the book.
 func (w *window) show() {
 	defer close(w.drained)
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, w.read)
 	for {
+		time.Sleep(w.pause)
 		n, err := w.ptm.Read(buf)
 		w.mu.Lock()
 		w.bytes.Write(buf[:n])
@@ -519,6 +538,7 @@ func (w *window) restored() {
 type ledger struct {
 	modes   map[int]bool
 	kitty   int      // depth of the keyboard's flags
+	reset   bool     // the terminal was
 	mods    bool     // keys are told apart in xterm's way
 	keypad  bool     // is in application mode
 	style   string   // the last SGR
@@ -549,6 +569,8 @@ func (l *ledger) escape(c ansi.Cmd) {
 	case '=', '>':
 		l.keypad = c.Final() == '='
 	case '\\': // the end of a string
+	case 'c': // everything is as in the beginning
+		l.modes, l.kitty, l.mods, l.reset = map[int]bool{25: true, 7: true}, 0, false, true
 	default:
 		l.csi["ESC "+string(rune(c.Final()))]++
 	}
@@ -567,7 +589,9 @@ func (l *ledger) sequence(c ansi.Cmd, params ansi.Params) {
 	case prefix == ">" && c.Final() == 'u':
 		l.kitty++
 	case prefix == "<" && c.Final() == 'u':
-		l.kitty -= max(first, 1)
+		if l.kitty -= max(first, 1); l.reset {
+			l.kitty = max(l.kitty, 0) // nobody knows what is left of them
+		}
 	case prefix == ">" && c.Final() == 'm':
 		l.mods = first == 4 && len(params) > 1
 	case prefix == "" && c.Final() == 'm':

@@ -155,7 +155,7 @@ func (c *console) open(ctx context.Context) error {
 	var f screen.Frame
 	st.model, f = st.model.frame()
 	c.screen.Draw(f)
-	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, c.gone}), tea.WithOutput(io.Discard),
+	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, c.gone, &paste{broken: c.mend}}), tea.WithOutput(io.Discard),
 		tea.WithEnvironment(o.Env), tea.WithColorProfile(p.profile), tea.WithoutRenderer(), tea.WithFPS(1),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
 	return nil
@@ -306,22 +306,4 @@ func (c *console) last() (ending, bool) {
 	case <-time.After(patience):
 		return ending{}, false
 	}
-}
-
-// A keyboard is a terminal's input that says when it has ended, which the loop
-// would otherwise wait for for ever.
-type keyboard struct {
-	*os.File
-	gone chan<- struct{}
-}
-
-func (k keyboard) Read(p []byte) (int, error) {
-	n, err := k.File.Read(p)
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		select {
-		case k.gone <- struct{}{}:
-		default:
-		}
-	}
-	return n, err
 }

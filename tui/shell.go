@@ -50,7 +50,7 @@ func (m Model) askToRun(d Message) Model {
 		return m.say(transcript.Info, "A command is running. Esc stops it.")
 	}
 	ask := dialog.Confirm{
-		Title: "Run this command?", Default: "no",
+		Title: "Run this command?", Default: "no", Guard: true,
 		Body:    text.Clean(command) + "\n\nin " + text.Line(m.backend.Folder()) + ". What it prints goes with your next message.",
 		Choices: []dialog.Choice{{Value: "no", Letter: "n", Label: "do not run it"}, {Value: "yes", Letter: "y", Label: "run it"}},
 	}

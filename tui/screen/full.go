@@ -71,6 +71,23 @@ func (c *canvas) enter(mouse bool) {
 	}
 }
 
+// again turns once more to what a terminal may have forgotten. One that has not
+// stays as it is.
+func (c *canvas) again() []byte {
+	if !c.on {
+		return nil
+	}
+	flags, mouse := flagsOff+flagsOn, mouseOff
+	if c.simple {
+		flags = ""
+	}
+	if c.mouse {
+		mouse = mouseOn
+	}
+	c.caret = &Point{X: -1} // shown, nobody knows where
+	return []byte(fullOn + flags + mouse)
+}
+
 // leave turns back to the screen that has a scrollback.
 func (c *canvas) leave() []byte {
 	if !c.on {

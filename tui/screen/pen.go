@@ -131,7 +131,7 @@ func directed(row []cell) bool {
 // doubtful says whether the terminal may take a character for wider or narrower
 // than it is; most is what it may take at most.
 func (p pen) doubtful(c cell) (most int, ok bool) {
-	if len(c.seq) < utf8.UTFMax || c.width == 0 || p.clusters && text.Emoji(c.seq) {
+	if len(c.seq) < utf8.UTFMax || c.width == 0 || p.clusters && c.seq[0] >= utf8.RuneSelf && text.Emoji(c.seq) {
 		return c.width, false
 	}
 	most, ok = text.Doubt(c.seq)

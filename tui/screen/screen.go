@@ -32,6 +32,7 @@ type Screen struct {
 	signs   signs    // beside the picture
 	away    bool     // somebody else has the terminal
 	dead    bool     // it takes nothing any more
+	renew   bool     // it may have forgotten what was asked of it
 
 	asks    string // what the terminal is asked
 	on, off string // what is asked of the terminal at its start, and taken back at its end
@@ -171,11 +172,15 @@ const (
 	clustersOff = "\x1b[?2027l"
 )
 
-// Repaint draws everything anew: somebody has written over it.
+// Repaint draws everything anew: somebody has written over it, or has set the
+// terminal back to what it was in the beginning.
 func (s *Screen) Repaint() {
 	s.mu.Lock()
 	s.painter.lost, s.painter.clear = true, !s.canvas.on
+	s.painter.caret = &Point{} // shown, as far as anybody knows
 	s.canvas.shown = nil
+	s.renew = true
+	s.signs.again()
 	s.mu.Unlock()
 	s.poke()
 }
@@ -208,11 +213,16 @@ func (s *Screen) take() []byte {
 	if s.away || s.dead {
 		return nil
 	}
-	said := s.signs.take()
-	if s.next == nil {
-		return said
+	var b []byte
+	if s.renew {
+		b = append(append(b, s.off+s.on...), s.canvas.again()...)
+		s.renew = false
 	}
-	return append(said, s.render(*s.next)...)
+	b = append(b, s.signs.take()...)
+	if s.next == nil {
+		return b
+	}
+	return append(b, s.render(*s.next)...)
 }
 
 // render returns the bytes that lead to f, on whichever screen it is for. What

@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// However what the terminal sends is cut into pieces: of a paste that never ends
+// everything that came is told, two seconds after the last of it, and of any other
+// nothing.
+func TestPastesThatDoNotEnd(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		piece := rapid.SampledFrom([]string{"a", "text", "\x1b", "\x1b[", "\x1b[200~", "\x1b[201~", "\x1b[20", "0~", "1~", "\r", strings.Repeat("long ", 50)})
+		stream := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(rt, "stream"), "")
+		cuts := rapid.SliceOfN(rapid.IntRange(1, 9), 1, 8).Draw(rt, "cuts")
+		want := ""
+		for rest, on := stream, false; ; on = !on {
+			mark := "\x1b[200~"
+			if on {
+				mark = "\x1b[201~"
+			}
+			_, behind, ok := strings.Cut(rest, mark)
+			if !ok && on {
+				want = rest
+			}
+			if !ok {
+				break
+			}
+			rest = behind
+		}
+		synctest.Test(t, func(t *testing.T) {
+			var told []string
+			p := &paste{broken: func(text string) { told = append(told, text) }}
+			for i, rest := 0, stream; rest != ""; i++ {
+				n := min(cuts[i%len(cuts)], len(rest))
+				p.read([]byte(rest[:n]))
+				rest = rest[n:]
+				time.Sleep(endless - time.Millisecond)
+			}
+			if len(told) > 0 {
+				rt.Fatalf("while it was on its way, %q was told", told)
+			}
+			time.Sleep(endless)
+			synctest.Wait()
+			if got := strings.Join(told, "|"); got != want {
+				rt.Fatalf("of %q it is told %q, want %q", stream, got, want)
+			}
+		})
+	})
+}
+
+// A paste that does not end is not kept without an end.
+func TestEndlessPasteIsBounded(t *testing.T) {
+	p := &paste{broken: func(string) {}}
+	p.read(pasteBegins)
+	for range 40 {
+		p.read(make([]byte, 1<<20))
+	}
+	if len(p.text) > maxPaste {
+		t.Errorf("%d bytes are kept", len(p.text))
+	}
+	p.read(pasteEnds)
+	if p.on || p.text != nil {
+		t.Error("it is kept behind its end")
+	}
+}
