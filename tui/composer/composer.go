@@ -235,6 +235,7 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 func (m Model) settle() Model {
 	m.changed++
 	m.goal = -1
+	m.vi.visual, m.vi.from = 0, buffer{}
 	m.buf = m.vi.clamp(m.buf)
 	return m.suggest().lay()
 }

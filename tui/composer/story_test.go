@@ -99,11 +99,16 @@ func (s *screen) picture(width int) string {
 	var b strings.Builder
 	caret := s.model.Cursor()
 	for y, line := range strings.Split(s.model.View(), "\n") {
+		says := ""
+		if _, marked, ok := strings.Cut(line, "\x1b[7m"); ok {
+			marked, _, _ = strings.Cut(marked, "\x1b[m")
+			line, says = ansi.Strip(line), fmt.Sprintf(" marked %q", marked)
+		}
 		line += strings.Repeat(" ", max(0, width-text.Width(line)))
 		if caret != nil && caret.Y == y {
 			line = withCaret(line, caret.X)
 		}
-		fmt.Fprintf(&b, "  |%s|\n", line)
+		fmt.Fprintf(&b, "  |%s|%s\n", line, says)
 	}
 	for _, out := range s.outs {
 		b.WriteString("  out " + said(out) + "\n")

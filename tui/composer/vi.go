@@ -22,6 +22,8 @@ type vi struct {
 	change     change // that is being made
 	done       change // that . does again
 	copies     int    // of what is inserted
+	visual     rune   // v or V where a part of the text is marked
+	from       buffer // where that begins
 }
 
 // SetVi has the keys of vi, or those of a shell. One begins to insert.
@@ -41,7 +43,7 @@ func (m Model) Takes(key string) bool {
 	if m.Open() {
 		return true
 	}
-	return m.vi.on && escape(key) && (m.vi.begun() || !m.vi.normal && !(m.busy && m.Empty()))
+	return m.vi.on && escape(key) && (m.vi.begun() || m.vi.visual != 0 || !m.vi.normal && !(m.busy && m.Empty()))
 }
 
 func escape(key string) bool { return key == "esc" || key == "ctrl+[" }
@@ -73,8 +75,7 @@ func (m Model) modal(k tea.KeyPressMsg) (Model, tea.Msg, bool) {
 	case !m.vi.normal:
 		return m, nil, false
 	case escape(key):
-		m.vi = m.vi.idle()
-		return m.lay(), nil, true
+		return m.unmark(), nil, true
 	case key == "ctrl+r":
 		return m.times(Model.goForth), nil, true
 	case key == "backspace" || key == "ctrl+h":
@@ -86,6 +87,9 @@ func (m Model) modal(k tea.KeyPressMsg) (Model, tea.Msg, bool) {
 		return m, nil, false
 	}
 	r, _ := utf8.DecodeRuneInString(text)
+	if m.vi.visual != 0 {
+		return m.visual(text), nil, true
+	}
 	if m.vi.wait != 0 {
 		return m.note(text).answer(text).noted(), nil, true
 	}
@@ -96,6 +100,8 @@ func (m Model) modal(k tea.KeyPressMsg) (Model, tea.Msg, bool) {
 		return m.startSearch(), nil, true
 	case r == '.':
 		return m.repeatChange(), nil, true
+	case r == 'v' || r == 'V':
+		return m.startMark(r), nil, true
 	}
 	if !m.vi.counts(r) {
 		m = m.note(text)
@@ -636,15 +642,19 @@ func (m Model) swapCase() Model {
 	m = m.save(other)
 	b, was := m.buf.remove(end)
 	if strings.IndexByte(was, chipOpen) < 0 {
-		was = strings.Map(func(r rune) rune {
-			if unicode.IsUpper(r) {
-				return unicode.ToLower(r)
-			}
-			return unicode.ToUpper(r)
-		}, was)
+		was = swapCase(was)
 	}
 	m.buf = b.insert(was, true)
 	return m.settle()
+}
+
+func swapCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsUpper(r) {
+			return unicode.ToLower(r)
+		}
+		return unicode.ToUpper(r)
+	}, s)
 }
 
 // join makes one line of this one and the next.

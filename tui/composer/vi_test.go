@@ -13,7 +13,7 @@ import (
 // two cells, in normal mode on one, a model that was left behind stays as it
 // was, and undoing everything leads back to where it began.
 func TestViAnyKeys(t *testing.T) {
-	letters := strings.Split("hjklwWbBeE0^$gGfFtT;,dcyDCYxXsSrpPuJ~iIaAoO123/ .é世界👩-.%{}()\"[]<>b", "")
+	letters := strings.Split("hjklwWbBeE0^$gGfFtT;,dcyDCYxXsSrpPuJ~iIaAoO123/ .é世界👩-.%{}()\"[]<>bvVvVU", "")
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Unix(0, 0)
 		const begin = "one, two  three\n\n\tvier 世界 e\u0301 👩‍👩‍👧\nlast"

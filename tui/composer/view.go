@@ -13,6 +13,7 @@ import (
 type frame struct {
 	rows        []string // parts of lines
 	last        []bool   // whether each ends its line
+	lit         [][2]int // what of each is marked; nil where nothing is
 	top         anchor   // of the first row
 	first, more bool     // rows begins at the text's first row; something follows rows
 	x, y        int      // the caret in rows
@@ -110,6 +111,11 @@ func (m Model) lay() Model {
 	n := min(limit, len(rows))
 	top := max(0, min(above-off, len(rows)-n))
 	m.frame = cut(rows[top:top+n], above-top, width)
+	if m.vi.visual != 0 {
+		for _, p := range rows[top : top+n] {
+			m.frame.lit = append(m.frame.lit, m.lit(p))
+		}
+	}
 	return m
 }
 
@@ -185,7 +191,11 @@ func (m Model) View() string {
 				b.WriteByte('\n')
 			}
 			b.WriteString(m.mark(i))
-			m.draw(&b, row)
+			if m.frame.lit != nil {
+				m.drawMarked(&b, row, m.frame.lit[i])
+			} else {
+				m.draw(&b, row, m.textWidth(), &m.config.Styles)
+			}
 		}
 	}
 	if m.search.on {
@@ -218,6 +228,8 @@ func (m Model) mark(i int) string {
 		return ""
 	}
 	switch {
+	case i == 0 && m.vi.visual != 0:
+		return m.config.Styles.Prompt.Render("V" + strings.Repeat(" ", n-1))
 	case i == 0 && m.vi.normal:
 		return m.config.Styles.Prompt.Render("N" + strings.Repeat(" ", n-1))
 	case i == 0 && m.frame.first:
@@ -230,12 +242,22 @@ func (m Model) mark(i int) string {
 	return strings.Repeat(" ", n)
 }
 
-// draw writes a row, cut at the text's width: spaces that hang over are not drawn.
-func (m Model) draw(b *strings.Builder, row string) {
-	room, run := m.textWidth(), 0
+// drawMarked writes a row of which a part is marked.
+func (m Model) drawMarked(b *strings.Builder, row string, lit [2]int) {
+	shining := m.config.Styles
+	shining.Text, shining.Chip = shining.Text.Reverse(true), shining.Chip.Reverse(true)
+	room := m.draw(b, row[:lit[0]], m.textWidth(), &m.config.Styles)
+	room = m.draw(b, row[lit[0]:lit[1]], room, &shining)
+	m.draw(b, row[lit[1]:], room, &m.config.Styles)
+}
+
+// draw writes a row, cut at the room that there is, and returns what is left of
+// that: spaces that hang over are not drawn.
+func (m Model) draw(b *strings.Builder, row string, room int, styles *Styles) int {
+	run := 0
 	flush := func(end int) {
 		if run < end {
-			b.WriteString(m.config.Styles.Text.Inline(true).Render(m.config.isolate(row[run:end])))
+			b.WriteString(styles.Text.Inline(true).Render(m.config.isolate(row[run:end])))
 		}
 	}
 	i := 0
@@ -246,9 +268,9 @@ func (m Model) draw(b *strings.Builder, row string) {
 			continue
 		}
 		flush(i)
-		style := m.config.Styles.Text
+		style := styles.Text
 		if c.chip {
-			style = m.config.Styles.Chip
+			style = styles.Chip
 		}
 		shown := text.Truncate(c.shown, room)
 		b.WriteString(style.Inline(true).Render(m.config.isolate(shown)))
@@ -256,6 +278,7 @@ func (m Model) draw(b *strings.Builder, row string) {
 		run = i
 	}
 	flush(i)
+	return room
 }
 
 // isolate keeps text that runs from right to left to itself: a terminal that
