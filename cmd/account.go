@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"agentx/config"
@@ -111,6 +112,14 @@ func stored(e *store.Error) string {
 	return what + "; " + todo
 }
 
+// alone is what makes a database work where files cannot be shared.
+const alone = "let one agentx at a time use it, slower, with AGENTX_STORE_JOURNAL=delete (store.journal in config.toml)"
+
+func isInUse(err error) bool {
+	_, ok := errors.AsType[*store.InUseError](err)
+	return ok
+}
+
 // failing is what is wrong with the store, and what to do about it.
 func failing(e *store.Error) (what, todo string) {
 	switch {
@@ -131,7 +140,15 @@ func failing(e *store.Error) (what, todo string) {
 	case errors.Is(e, store.ErrIO):
 		return fmt.Sprintf("disk I/O error at %s", e.Path), "nothing more is written there; `agentx doctor` looks closer"
 	case errors.Is(e, store.ErrNetwork):
-		return fmt.Sprintf("%s lies on a network file system, where a database breaks", e.Path), "name a file on a disk of this machine with --db"
+		return fmt.Sprintf("%s lies on a network file system, where a database breaks", e.Path), "name a file on a disk of this machine with --db, or " + alone
+	case errors.Is(e, store.ErrUnshared):
+		return fmt.Sprintf("%s lies where files cannot be shared between programs, as in some sandboxes", e.Path), "name another file with --db, or " + alone
+	case errors.Is(e, store.ErrLocks):
+		return fmt.Sprintf("%s lies where files cannot be locked, as in some sandboxes", e.Path), "name another file with --db, or keep nothing with --no-save"
+	case errors.Is(e, fs.ErrNotExist) && !errors.Is(e, store.ErrNotFound):
+		return fmt.Sprintf("%s or its folder was removed while it was in use", e.Path), "what was said goes nowhere any more; name another file with --db"
+	case errors.Is(e, store.ErrBusy) && !isInUse(e):
+		return fmt.Sprintf("%s is in use by another program, or by another agentx where only one at a time may have it", e.Path), "try again when that has ended"
 	}
 	return e.Err.Error(), ""
 }

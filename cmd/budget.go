@@ -324,7 +324,10 @@ func cents(a event.USD) string {
 
 // tell says something to whoever follows the agent.
 func (g *guard) tell(req engine.Request, severity, what, details string) {
-	w := g.world
+	g.world.tell(req, severity, what, details)
+}
+
+func (w *world) tell(req engine.Request, severity, what, details string) {
 	w.bus.Publish(bus.SystemEvent{
 		Event:  event.Event{At: w.now(), Data: event.SystemError{Message: what, Severity: severity, Details: details}},
 		Source: bus.Session, Category: bus.Error, Intent: bus.Notifies,

@@ -22,6 +22,7 @@ var version = ""
 
 // Main runs the command that args name and returns its exit code.
 func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
+	undumped()
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
 	w := newWorld(stdin, stdout, stderr)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"agentx/config"
@@ -177,6 +178,12 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 		add(wrong, "database", "%s", w.words(err))
 		return
 	}
+	problems = slices.DeleteFunc(problems, func(p store.Problem) bool {
+		if p.What == "log" { // it shrinks by itself
+			add(note, "database", "%v", p)
+		}
+		return p.What == "log"
+	})
 	for i, p := range problems {
 		if i == mostProblems {
 			add(wrong, "database", "and %d problems more", len(problems)-i)

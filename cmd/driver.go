@@ -106,7 +106,7 @@ func (w *world) model(c config.Config, choice config.Choice) engine.Driver {
 	if choice.Provider.Protocol == config.Guide {
 		return guide.New(0)
 	}
-	return driver.Window{Model: w.guarded(c, choice, &caller{world: w, config: c, choice: choice}), Tokens: int64(choice.Info.Context)}
+	return driver.Window{Model: bystander{w.guarded(c, choice, &caller{world: w, config: c, choice: choice}), w}, Tokens: int64(choice.Info.Context)}
 }
 
 // A caller is a driver that asks a provider. The key is looked for when the

@@ -116,6 +116,9 @@ func (w *world) openStore(ctx context.Context, o store.Options) (*store.DB, erro
 	if err != nil {
 		return nil, err
 	}
+	if c, err := w.config(); err == nil { // one that cannot be read is told of by others
+		o.Network = c.Journal == "delete"
+	}
 	w.db, err = store.Open(ctx, path, o)
 	return w.db, err
 }

@@ -16,6 +16,7 @@ type Config struct {
 	MaxTurns                    int           // messages of the model in one turn; 0 is 50
 	CompactAt                   int           // percent of the context in use at which a chat goes on with a summary; 0 is never
 	Save                        bool          // whether sessions are kept
+	Journal                     string        // how the database keeps what is not whole: wal, or delete where files cannot be shared
 	Color                       string        // auto, always or never
 	Theme                       string        // auto, dark, light or the name of a theme
 	Typewriter                  bool          // text appears smoothly

@@ -53,6 +53,7 @@ func settings() []setting {
 		{"fullscreen", true, yesNo(func(c *Config) *bool { return &c.FullScreen })},
 		{"mouse", true, yesNo(func(c *Config) *bool { return &c.Mouse })},
 		{"keyring", false, yesNo(func(c *Config) *bool { return &c.Keyring })},
+		{"store.journal", false, choice(func(c *Config) *string { return &c.Journal }, "wal", "delete")},
 		{"max_budget_usd", false, dollars(func(c *Config) **float64 { return &c.Budget.Run })},
 		{"budget.session", false, dollars(func(c *Config) **float64 { return &c.Budget.Session })},
 		{"budget.day", false, dollars(func(c *Config) **float64 { return &c.Budget.Day })},
@@ -65,7 +66,7 @@ func settings() []setting {
 // defaults is the configuration of somebody who has said nothing.
 func defaults() Config {
 	return Config{
-		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Color: "auto", Theme: "auto", Typewriter: true, Thinking: "folded", Mouse: true, Keyring: true,
+		Timeout: 2 * time.Minute, CompactAt: 90, Save: true, Journal: "wal", Color: "auto", Theme: "auto", Typewriter: true, Thinking: "folded", Mouse: true, Keyring: true,
 		ReadingWidth: 100, Notify: "auto", Title: true, Progress: true, PromptMarks: true,
 		Budget:  Budget{Unpriced: "refuse", Large: 100_000},
 		Aliases: map[string]string{}, Bindings: map[string][]string{}, Providers: map[string]Provider{}, Models: map[string]Override{},

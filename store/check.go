@@ -14,7 +14,7 @@ import (
 
 // A Problem is something about the database that should not be.
 type Problem struct {
-	What   string // integrity, reference, invariant, index, ledger, image, log or mode
+	What   string // integrity, reference, invariant, index, ledger, image, log, place or mode
 	Detail string
 }
 
@@ -29,7 +29,7 @@ func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 }
 
 func (db *DB) check(ctx context.Context) ([]Problem, error) {
-	all := db.modes()
+	all := append(db.modes(), db.surroundings()...)
 	// A connection of its own: one that has searched remembers the index as it
 	// was, and takes what others wrote since for damage.
 	conn := db.r
@@ -254,6 +254,18 @@ func ask(ctx context.Context, conn querier, query string, args ...any) ([]string
 		lines = append(lines, line.String)
 	}
 	return lines, rows.Err()
+}
+
+// surroundings are what a database should not have about it.
+func (db *DB) surroundings() []Problem {
+	var all []Problem
+	if db.remote() && !db.options.Network {
+		all = append(all, Problem{"place", db.path + " lies on a network file system, where a database breaks"})
+	}
+	if n := size(db.path + "-wal"); n > largestLog {
+		all = append(all, Problem{"log", fmt.Sprintf("%s-wal has %d MB: some program has been reading for very long, and keeps it from shrinking", db.path, n>>20)})
+	}
+	return all
 }
 
 // modes are the files that others may read.

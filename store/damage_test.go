@@ -2,17 +2,20 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"agentx/engine"
 	"agentx/engine/event"
+	"agentx/engine/mealy"
 )
 
 // lived makes a database that has seen something of everything, and returns its
@@ -414,4 +417,169 @@ func TestDamageIsRemembered(t *testing.T) {
 	if left := glob(t, path+damagedSuffix); len(left) > 0 {
 		t.Errorf("%v is left", left)
 	}
+}
+
+// Somebody reads for very long while much is written: the log cannot begin anew
+// and grows. That is told once, by a check too, and the log is short again when
+// they have gone.
+func TestALongReader(t *testing.T) {
+	const most = 1 << 20
+	db := fresh(t)
+	begin(t, db, "s")
+	if _, err := db.w.Exec(fmt.Sprint(`PRAGMA journal_size_limit = `, most)); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, db.path)
+	tx, err := other.r.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	var n int
+	if err := tx.QueryRow(`SELECT count(*) FROM events`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	tell(t, db, "s", "u0", "hi", hello("m0", "short")...)
+	if got := db.swollen(most); got != 0 {
+		t.Errorf("swollen() = %d of a short log", got)
+	}
+	for i := 1; size(db.path+"-wal") <= 6<<20; i++ { // behind 4 MB a checkpoint is due
+		tell(t, db, "s", fmt.Sprint("u", i), "hi", hello(fmt.Sprint("m", i), strings.Repeat("on and on ", 20_000))...)
+	}
+	if first, second := db.swollen(most), db.swollen(most); first <= most || second != 0 {
+		t.Errorf("it is told of %d and then of %d bytes", first, second)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // one to bring all into the file, and one to begin the log anew
+		tell(t, db, "s", fmt.Sprint("v", i), "hi", hello(fmt.Sprint("w", i), "short")...)
+	}
+	if got := size(db.path + "-wal"); got > most {
+		t.Errorf("with the reader gone the log has %d bytes", got)
+	}
+	sane(t, db)
+}
+
+// On a network file system nothing is made or opened without consent; with it
+// there is no log that others would have to share, and one alone is let in. What
+// was written there opens here, and the other way round.
+func TestRefusedOnANetwork(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "a.db"), t.Context()
+	far := func(string) bool { return true }
+	if _, err := Open(ctx, path, Options{Remote: far}); !errors.Is(err, ErrNetwork) {
+		t.Errorf("Open() = %v, want ErrNetwork", err)
+	}
+	if left := glob(t, path); len(left) > 0 {
+		t.Errorf("%v was made", left)
+	}
+	db := open(t, path) // as a disk of this machine
+	begin(t, db, "s")
+	tell(t, db, "s", "u", "hi", hello("m", "hello")...)
+	db.Close()
+	ro, err := Open(ctx, path, Options{Remote: far, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := ro.Check(ctx); err != nil || len(problems) != 1 || problems[0].What != "place" {
+		t.Errorf("Check() = %v, %v; want that it tells of the place", problems, err)
+	}
+	ro.Close()
+	db, err = Open(ctx, path, Options{Remote: far, Network: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell(t, db, "s", "u2", "hi", hello("m2", "hello")...)
+	var mode string
+	if err := db.w.QueryRow(`PRAGMA journal_mode`).Scan(&mode); err != nil || mode != "delete" {
+		t.Errorf("the journal is %s, %v", mode, err)
+	}
+	if left := glob(t, path+"-wal"); len(left) > 0 {
+		t.Errorf("%v is there", left)
+	}
+	second := &DB{path: path, options: Options{Remote: far, Network: true}}
+	if _, err := second.peep(ctx); !errors.Is(second.fault("open", err), ErrBusy) {
+		t.Errorf("somebody else gets in: %v", err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = open(t, path)
+	if s, err := db.Session(ctx, "s"); err != nil || s.Messages != 4 {
+		t.Errorf("Session() = %+v, %v", s, err)
+	}
+	sane(t, db)
+}
+
+// peep tries to read without patience.
+func (db *DB) peep(ctx context.Context) (int, error) {
+	conn, err := sql.Open("sqlite", "file:"+db.path+"?mode=ro&_pragma=busy_timeout(1)")
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	return probe(ctx, conn)
+}
+
+// A lock file that names a living process, but is held by none, is of somebody
+// whose number another has now: it is taken, and what they left is closed, once.
+func TestALeaseThatNobodyHolds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	db := open(t, path)
+	begin(t, db, "s")
+	show(t, db.Presenter("s"), event.UserMessage{ID: "u", Content: event.Say("go")}, event.MessageStart{MessageID: "m"}, event.TextDelta{Text: "half"})
+	db.Close()
+	lease := fmt.Sprintf(`{"pid":%d,"host":"elsewhere","since":"2020-01-01T00:00:00Z"}`, os.Getppid())
+	if err := os.WriteFile(filepath.Join(path+"-locks", "s.lock"), []byte(lease), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		db := open(t, path)
+		release, err := db.Lock(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		log, err := db.Events(t.Context(), "s")
+		if err != nil || strings.Count(wire(t, log), `"type":"turn_response"`) != 1 || !strings.Contains(wire(t, log), "half") {
+			t.Errorf("the log is %s, %v", wire(t, log), err)
+		}
+		db.Close()
+	}
+}
+
+// Whoever presses Esc two hundred times a second interrupts reading, and never a
+// write or a checkpoint.
+func TestAStormOfCancellations(t *testing.T) {
+	db := fresh(t)
+	begin(t, db, "s")
+	p := db.Presenter("s")
+	for turn := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { // ends at once
+			for range rand.IntN(2000) {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		var s engine.State
+		for _, d := range []event.Data{
+			event.UserMessage{ID: fmt.Sprint("u", turn), Content: event.Say("question")},
+			event.MessageStart{MessageID: fmt.Sprint("m", turn)},
+			event.TextDelta{Text: strings.Repeat("answer ", 3000)},
+			event.MessageStop{StopReason: event.EndTurn},
+		} {
+			for e := range mealy.Follow(engine.Step, &s, event.Event{At: at(turn), Data: d}) {
+				if err := p.Present(ctx, "", e); err != nil {
+					t.Fatalf("turn %d: %v", turn, err)
+				}
+			}
+			_, _ = db.Search(ctx, "answer", 3) // may be cut short
+		}
+		cancel()
+	}
+	if log, err := db.Events(t.Context(), "s"); err != nil || len(log) != 160 {
+		t.Errorf("%d events, %v; want 160", len(log), err)
+	}
+	sane(t, db)
 }

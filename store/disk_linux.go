@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,6 +33,9 @@ const (
 	coda = 0x73757245
 	ceph = 0x00c36400
 	ncp  = 0x564c
+	p9   = 0x01021997
+	vbox = 0x786f4256
+	fuse = 0x65735546
 )
 
 // remote reports whether path lies on another machine.
@@ -41,10 +45,43 @@ func remote(path string) bool {
 		return false
 	}
 	switch uint32(s.Type) {
-	case nfs, smb, smb2, cifs, afs, coda, ceph, ncp:
+	case nfs, smb, smb2, cifs, afs, coda, ceph, ncp, p9, vbox:
 		return true
+	case fuse:
+		table, err := os.ReadFile("/proc/self/mountinfo")
+		return err == nil && far(mountedAs(string(table), path))
 	}
 	return false
+}
+
+// far reports whether a file system in user space is one of another machine:
+// some only encrypt, or read a disk.
+func far(kind string) bool {
+	name := strings.TrimPrefix(kind, "fuse.")
+	for _, other := range []string{"sshfs", "s3fs", "rclone", "gcsfuse", "goofys", "glusterfs", "davfs", "curlftpfs", "grpcfuse", "osxfs", "juicefs", "cephfs", "virtiofs"} {
+		if strings.HasPrefix(name, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// mountedAs is the kind of file system on which path lies, by a table of mounts.
+func mountedAs(table, path string) string {
+	best, kind := -1, ""
+	for line := range strings.Lines(table) {
+		before, after, _ := strings.Cut(line, " - ")
+		fields := strings.Fields(before)
+		if len(fields) < 5 || after == "" {
+			continue
+		}
+		point := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[4])
+		under := path == point || strings.HasPrefix(path, strings.TrimSuffix(point, "/")+"/")
+		if under && len(point) >= best {
+			best, kind = len(point), strings.Fields(after)[0]
+		}
+	}
+	return kind
 }
 
 // reserve gives f blocks up to size, if the file system can: to sync what is

@@ -29,6 +29,8 @@ var (
 	ErrIO          = errors.New("disk I/O error")
 	ErrBusy        = errors.New("held by another process")
 	ErrNetwork     = errors.New("on a network file system, where SQLite cannot be trusted")
+	ErrUnshared    = errors.New("files cannot be shared between programs here")
+	ErrLocks       = errors.New("files cannot be locked here")
 	ErrClosed      = errors.New("closed")
 	ErrOldSQLite   = errors.New("this SQLite has a fault in its write-ahead log")
 )
@@ -131,6 +133,11 @@ const (
 	sqliteNotADB   = 26
 
 	sqliteIOErrFsync   = sqliteIOErr | 4<<8
+	sqliteIOErrRdLock  = sqliteIOErr | 9<<8
+	sqliteIOErrLock    = sqliteIOErr | 15<<8
+	sqliteIOErrShmOpen = sqliteIOErr | 18<<8
+	sqliteIOErrShmLock = sqliteIOErr | 20<<8
+	sqliteIOErrShmMap  = sqliteIOErr | 21<<8
 	sqliteIOErrShmSize = sqliteIOErr | 19<<8 // 4874: no room for the -shm file
 )
 
@@ -141,6 +148,12 @@ func nameOf(path string, code int) error {
 	case sqliteIOErr, sqliteCantOpen:
 		if (code == sqliteIOErrShmSize || code&0xff == sqliteIOErr) && full(path) {
 			return ErrDiskFull
+		}
+		switch code {
+		case sqliteIOErrShmOpen, sqliteIOErrShmLock, sqliteIOErrShmMap:
+			return ErrUnshared
+		case sqliteIOErrRdLock, sqliteIOErrLock:
+			return ErrLocks
 		}
 		if code&0xff == sqliteIOErr {
 			return ErrIO

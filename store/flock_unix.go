@@ -24,7 +24,19 @@ func flock(f *os.File, exclusive bool) (bool, error) {
 		case errors.Is(err, unix.EWOULDBLOCK):
 			return false, nil
 		case !errors.Is(err, unix.EINTR):
-			return false, &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+			return false, kind{ErrLocks, &os.PathError{Op: "flock", Path: f.Name(), Err: err}}
 		}
 	}
+}
+
+// lockable tries the locks that SQLite will take: on another file, for theirs
+// would go when it is closed. One to read is in nobody's way.
+func lockable(f *os.File) error {
+	for _, kind := range []int16{unix.F_RDLCK, unix.F_UNLCK} {
+		l := unix.Flock_t{Type: kind, Len: 1}
+		if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &l); err != nil && !errors.Is(err, unix.EINTR) {
+			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+		}
+	}
+	return nil
 }

@@ -13,6 +13,10 @@ func TestMain(m *testing.M) {
 		victim(path)
 		return
 	}
+	if path := os.Getenv("AGENTX_TEST_TALKER"); path != "" {
+		talker(path)
+		return
+	}
 	if path := os.Getenv("AGENTX_TEST_FREEZER"); path != "" {
 		freezer(path)
 		return

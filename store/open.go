@@ -60,7 +60,7 @@ func (db *DB) open(ctx context.Context) error {
 	if err := db.settle(); err != nil {
 		return err
 	}
-	if remote(db.path) && !db.options.Network {
+	if db.remote() && !db.options.Network {
 		return ErrNetwork
 	}
 	alone, err := db.enter(ctx)
@@ -261,6 +261,14 @@ func size(path string) int64 {
 	return info.Size()
 }
 
+// remote reports whether the database lies on another machine.
+func (db *DB) remote() bool {
+	if db.options.Remote != nil {
+		return db.options.Remote(db.path)
+	}
+	return remote(db.path)
+}
+
 // enter takes the gate: alone where nobody else has the database open, else
 // together with them, once whoever is alone has let them in.
 func (db *DB) enter(ctx context.Context) (alone bool, err error) {
@@ -270,6 +278,9 @@ func (db *DB) enter(ctx context.Context) (alone bool, err error) {
 	}
 	if err := private(db.gate.Name()); err != nil {
 		return false, err
+	}
+	if err := lockable(db.gate); err != nil {
+		return false, kind{ErrLocks, err}
 	}
 	if alone, err = flock(db.gate, true); alone || err != nil {
 		return alone, err

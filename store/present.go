@@ -47,6 +47,7 @@ type presenter struct {
 	last    []event.Event // messages that end the turn; they are whole in the live file
 	owed    []event.Event // what could not be saved of a turn
 	debtor  string        // the message that it answers
+	refused string        // a message that could not be saved: so is nothing that answers it
 }
 
 // Present keeps e if it is to be kept.
@@ -57,9 +58,16 @@ func (p *presenter) Present(ctx context.Context, _ event.AgentID, e event.Event)
 }
 
 func (p *presenter) present(ctx context.Context, e event.Event) error {
+	if p.refused != "" && answers(e.Data) == p.refused {
+		return nil
+	}
 	switch d := e.Data.(type) {
 	case event.UserMessage:
-		return p.open(ctx, e, d.ID)
+		err := p.open(ctx, e, d.ID)
+		if p.refused = ""; err != nil {
+			p.refused = d.ID
+		}
+		return err
 	case event.MessageStart:
 		return p.begin(ctx, e, d)
 	case event.TextDelta, event.ThinkingDelta, event.ToolUseStart, event.InputJSONDelta, event.ToolUseStop, event.MessageDelta:
@@ -90,6 +98,21 @@ func (p *presenter) present(ctx context.Context, e event.Event) error {
 		return p.keep(ctx, e)
 	}
 	return nil
+}
+
+// answers is the message of the user to which d belongs, where it says so.
+func answers(d event.Data) string {
+	switch d := d.(type) {
+	case event.TurnRequest:
+		return d.MessageID
+	case event.TurnResponse:
+		return d.MessageID
+	case event.AssistantMessage:
+		return d.ParentID
+	case event.ErrorMessage:
+		return d.ParentID
+	}
+	return ""
 }
 
 // open begins a turn. A turn that this presenter still has open is over, and

@@ -71,7 +71,7 @@ func copySound(ctx context.Context, path, dest string) (Recovery, error) {
 	}
 	defer db.Close()
 	problems, err := db.Check(ctx)
-	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.What == "mode" || p.What == "log" })
+	problems = slices.DeleteFunc(problems, func(p Problem) bool { return p.What == "mode" || p.What == "log" || p.What == "place" })
 	if err == nil && (len(problems) > 0 || db.behind) {
 		err = ErrCorrupt
 	}

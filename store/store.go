@@ -37,7 +37,8 @@ type Options struct {
 	Now      func() time.Time                 // nil is time.Now
 	Price    func(model string) engine.Pricer // prices the turns that a crash left open, by the model of their session; nil knows no price
 	ReadOnly bool                             // write nothing, mend nothing; see [Open]
-	Network  bool                             // open on a network file system all the same, alone and slower
+	Network  bool                             // open where files are not shared as on a disk of this machine: alone, with a journal that is deleted, and slower
+	Remote   func(path string) bool           // whether path lies on another machine; nil asks the system
 }
 
 // A DB is a file of sessions. All its methods may be called at once. Those that

@@ -18,7 +18,7 @@ const identity = "database"
 // it is closed: what is wrong must be known before.
 func (db *DB) vet(ctx context.Context, alone bool) error {
 	logged, suspect := size(db.path+"-wal") > 0, size(db.path+damagedSuffix) > 0
-	if !logged && !suspect {
+	if !logged && !suspect || db.options.Network { // there is no log, and readers cannot be beside the one who writes
 		return nil
 	}
 	conn := pool(db.path, url.Values{"mode": {"ro"}})
@@ -85,6 +85,26 @@ func glance(ctx context.Context, conn *sql.DB) error {
 type logbook struct {
 	mu     sync.Mutex
 	signed salts
+	told   bool // that it is swollen
+}
+
+// largestLog is how large the write-ahead log may grow before somebody is told:
+// a program that reads for very long keeps it from beginning anew.
+const largestLog = 64 << 20
+
+// Swollen returns how many bytes the write-ahead log has, where that is more than
+// it should and Swollen has not said so yet; else 0.
+func (db *DB) Swollen() int64 { return db.swollen(largestLog) }
+
+func (db *DB) swollen(most int64) int64 {
+	db.log.mu.Lock()
+	defer db.log.mu.Unlock()
+	n := size(db.path + "-wal")
+	if n <= most || db.log.told {
+		return 0
+	}
+	db.log.told = true
+	return n
 }
 
 // mark puts the name of the database into the write-ahead log, where that began
