@@ -31,6 +31,9 @@ func attach(name string) (event.Part, error) {
 // readFile reads a file that can go with a message.
 func readFile(name string) ([]byte, error) {
 	f, err := openRegular(name)
+	if err != nil && isAddress(name) {
+		return nil, usage("%s is an address, and only files can be attached: fetch it first, as with curl -O", name)
+	}
 	if err != nil {
 		return nil, usage("%w", err)
 	}
@@ -43,6 +46,11 @@ func readFile(name string) ([]byte, error) {
 		return nil, usage("%s is larger than the %d MB that a file may have", name, maxFile>>20)
 	}
 	return data, nil
+}
+
+// isAddress reports whether name is that of a page and not of a file.
+func isAddress(name string) bool {
+	return strings.HasPrefix(name, "https://") || strings.HasPrefix(name, "http://")
 }
 
 // partOf is a file as a part of a message: an image, a PDF, or text as a marked
