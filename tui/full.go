@@ -316,22 +316,37 @@ func (m Model) toPrompt(from, by int) (Model, tea.Cmd) {
 	return m, nil
 }
 
-// wheel scrolls, and a click gives a message the keys, or folds the one that has
-// them.
-func (m Model) wheel(msg tea.MouseMsg) Model {
-	mouse := msg.Mouse()
+// notch is by how many rows a notch of the wheel scrolls.
+const notch = 3
+
+// wheel scrolls, also what is asked or listed, and a click gives a message the
+// keys, or folds the one that has them.
+func (m Model) wheel(msg tea.MouseMsg) (Model, tea.Cmd) {
+	by, key := 0, tea.KeyUp
+	switch msg.Mouse().Button {
+	case tea.MouseWheelUp:
+		by = -notch
+	case tea.MouseWheelDown:
+		by, key = notch, tea.KeyDown
+	}
 	switch {
-	case !m.full.on || m.overlays.open():
-	case mouse.Button == tea.MouseWheelUp:
-		return m.scrollBy(-3)
-	case mouse.Button == tea.MouseWheelDown:
-		return m.scrollBy(3)
+	case !m.full.on:
+	case m.overlays.open():
+		var all []tea.Cmd
+		for range max(by, -by) {
+			var cmd tea.Cmd
+			m, cmd = m.toOverlay(tea.KeyPressMsg{Code: key})
+			all = append(all, cmd)
+		}
+		return m, tea.Batch(all...)
+	case by != 0:
+		return m.scrollBy(by), nil
 	default:
-		if _, click := msg.(tea.MouseClickMsg); click && mouse.Button == tea.MouseLeft {
-			return m.point(mouse.Y)
+		if _, click := msg.(tea.MouseClickMsg); click && msg.Mouse().Button == tea.MouseLeft {
+			return m.point(msg.Mouse().Y), nil
 		}
 	}
-	return m
+	return m, nil
 }
 
 func (m Model) point(y int) Model {

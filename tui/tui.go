@@ -100,7 +100,7 @@ func (m Model) take(msg tea.Msg) (Model, tea.Cmd) {
 	case tea.PasteMsg:
 		return m.write(msg)
 	case tea.MouseMsg:
-		return m.wheel(msg), nil
+		return m.wheel(msg)
 	case outputs:
 		return m.show(msg)
 	case tea.WindowSizeMsg:

@@ -31,7 +31,7 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 			return m, out
 		}
 	}
-	if !escape(k.Keystroke()) {
+	if m.vi.on && !m.vi.normal && !escape(k.Keystroke()) {
 		m = m.jot(k)
 	}
 	if m.vi.on && !fast && !(m.offer.open() && !m.vi.normal) {
