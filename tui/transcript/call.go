@@ -280,8 +280,34 @@ func glance(raw []byte) string {
 		if s := firstText(raw[:min(len(raw), 4*maxDetail)]); s != "" {
 			return s + "\n…"
 		}
+	} else if hollow(raw) {
+		return "nothing"
 	}
 	return string(raw)
+}
+
+// hollow says whether JSON is lists and objects with nothing in them.
+func hollow(raw []byte) bool {
+	if first := bytes.TrimSpace(raw); len(first) == 0 || first[0] != '{' && first[0] != '[' {
+		return false
+	}
+	var v any
+	return json.Unmarshal(raw, &v) == nil && empty(v)
+}
+
+func empty(v any) bool {
+	switch v := v.(type) {
+	case []any:
+		return !slices.ContainsFunc(v, func(v any) bool { return !empty(v) })
+	case map[string]any:
+		for _, v := range v {
+			if !empty(v) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // firstText is the first string that is no name. The end of raw may be missing.

@@ -62,8 +62,8 @@ func (t talk) cannot() string {
 const setup = `A model that can answer is set up in ` + offer + `:
 
 1. Get a key from a provider: Anthropic, OpenAI, Google, OpenRouter and others.
-2. Give it to agentx: ` + "`agentx key set anthropic`" + ` (or whichever it is) asks for it.
-3. Start ` + "`agentx`" + ` again, and it answers with that provider's model.
+2. Give it to agentx: in the chat, ` + "`/model`" + ` takes it; in a shell, ` + "`agentx key set anthropic`" + ` (or whichever it is).
+3. Choose one of that provider's models from the list; it answers from the next message on.
 
 Without a key: a model on your own machine, ` + "`agentx -m ollama/NAME`" + `.`
 
