@@ -186,7 +186,11 @@ func (m Model) ledge(window int) string {
 	case !m.full.view.Following():
 		parts = append(parts, th.Muted.Render("PgDn goes on · End to the latest"))
 	}
-	return text.Truncate(strings.Join(parts, th.Faint.Render(" · ")), m.width)
+	margin := ""
+	if m.width >= 20 && len(parts) > 0 {
+		margin = "  " // it stands where the text does
+	}
+	return text.Truncate(margin+strings.Join(parts, th.Faint.Render(" · ")), m.width)
 }
 
 func (m Model) arrow() string {

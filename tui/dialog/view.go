@@ -72,7 +72,7 @@ func (m Model) table() []line {
 		left := text.Line(r.Left)
 		switch {
 		case r.Right == "":
-			if len(out) > 0 {
+			if len(out) > 0 || m.question.title != "" && m.question.body == "" {
 				out = append(out, line{})
 			}
 			out = append(out, line{left: text.Truncate(left, m.measure()), head: true})
@@ -155,6 +155,9 @@ func (m Model) help() string {
 		return "esc cancels"
 	case writing:
 		return "enter saves" + dot + "esc cancels"
+	}
+	if len(m.body) <= m.height-len(m.head())-1 {
+		return "esc closes"
 	}
 	return m.config.mark("↑↓", "up/down") + " scroll" + dot + "esc closes"
 }
