@@ -23,7 +23,7 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 	if key == "esc" && m.rewound.any() && !m.outbox.busy {
 		return m.leaveEdit()
 	}
-	m.full.failed = false
+	m.full.failed, m.full.find.said = false, ""
 	if m.full.focus != none || m.full.find.typing {
 		if m, cmd, ok := m.reading(k); ok {
 			return m, cmd

@@ -58,7 +58,7 @@ const maxLine = 1 << 20
 const beginsUser, endsUser = "\x00begins", "\x00ends"
 
 // unspoken are the actions that mean nothing in plain lines.
-var unspoken = []string{"keys", "theme", "palette", "repaint", "suspend", "editor", "full", "find"}
+var unspoken = []string{"keys", "theme", "palette", "repaint", "suspend", "editor", "full", "find", "mouse", "vi"}
 
 // runPlain holds such a chat until the user leaves or a signal comes.
 func runPlain(ctx context.Context, o Options) (Result, error) {

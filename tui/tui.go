@@ -198,6 +198,10 @@ func (m Model) write(msg tea.PasteMsg) (Model, tea.Cmd) {
 	if m.overlays.open() {
 		return m.toOverlay(msg)
 	}
+	if m.full.find.typing {
+		return m.typeFind(msg.Content), nil
+	}
+	m.full.focus = none // one writes
 	m, cmd := m.toComposer(msg)
 	return m, tea.Batch(cmd, m.dropped(msg.Content))
 }
