@@ -159,11 +159,15 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 		add(wrong, "database", "%s", w.words(err))
 		return
 	}
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	_, err = os.Lstat(path)
+	var db *store.DB
+	if err == nil {
+		db, err = w.openStore(ctx, store.Options{ReadOnly: true})
+	}
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrNotDatabase) || errors.Is(err, store.ErrEmpty) {
 		add(fine, "database", "none yet; the first session makes %s", path)
 		return
 	}
-	db, err := w.openStore(ctx, store.Options{ReadOnly: true})
 	if err != nil {
 		add(wrong, "database", "%s", w.words(err))
 		return

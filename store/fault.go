@@ -20,6 +20,7 @@ var (
 	ErrNotFound    = engine.ErrNotFound
 	ErrExists      = engine.ErrExists
 	ErrNotDatabase = errors.New("not a database of agentx")
+	ErrEmpty       = errors.New("nothing is in it yet")
 	ErrNewer       = errors.New("made by a newer agentx; nothing was changed")
 	ErrDiskFull    = errors.New("the disk is full")
 	ErrReadOnly    = errors.New("read-only")

@@ -153,7 +153,7 @@ func (db *DB) inspect(ctx context.Context, conn *sql.DB) error {
 		return err
 	}
 	if v == 0 {
-		return fmt.Errorf("%w: it is empty", ErrNotDatabase)
+		return kind{ErrNotDatabase, ErrEmpty} // whoever writes makes one of it
 	}
 	db.schema = v
 	return nil
