@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,20 +35,30 @@ func TestPastesThatDoNotEnd(t *testing.T) {
 			rest = behind
 		}
 		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
 			var told []string
-			p := &paste{broken: func(text string) { told = append(told, text) }}
+			p := &paste{broken: func(text string) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, text)
+			}}
+			heard := func() []string {
+				mu.Lock()
+				defer mu.Unlock()
+				return slices.Clone(told)
+			}
 			for i, rest := 0, stream; rest != ""; i++ {
 				n := min(cuts[i%len(cuts)], len(rest))
 				p.read([]byte(rest[:n]))
 				rest = rest[n:]
 				time.Sleep(endless - time.Millisecond)
 			}
-			if len(told) > 0 {
-				rt.Fatalf("while it was on its way, %q was told", told)
+			if got := heard(); len(got) > 0 {
+				rt.Fatalf("while it was on its way, %q was told", got)
 			}
 			time.Sleep(endless)
 			synctest.Wait()
-			if got := strings.Join(told, "|"); got != want {
+			if got := strings.Join(heard(), "|"); got != want {
 				rt.Fatalf("of %q it is told %q, want %q", stream, got, want)
 			}
 		})
