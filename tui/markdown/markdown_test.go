@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"agentx/tui/text"
@@ -341,5 +342,28 @@ func TestHardBreaksOfALongParagraph(t *testing.T) {
 		if got := strings.TrimSpace(line); i < n && got != fmt.Sprintf("line %d of many", i) {
 			t.Fatalf("line %d is %q", i, got)
 		}
+	}
+}
+
+// Rows of several lines are kept apart, and those of one line are not.
+func TestTallRowsStandApart(t *testing.T) {
+	src := "| a | b |\n|---|---|\n| x | y |\n| x | one two three four five six |\n| x | y |\n| z | z |\n"
+	want := []string{
+		" a │ b",
+		"───┼────────────────",
+		" x │ y",
+		"   │",
+		" x │ one two three",
+		"   │ four five six",
+		"   │",
+		" x │ y",
+		" z │ z",
+	}
+	got := Render(src, 20, theme.Plain())
+	for i := range got {
+		got[i] = ansi.Strip(got[i])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

@@ -17,6 +17,7 @@ const (
 type table struct {
 	gap    bool
 	put    bool
+	tall   bool   // the last row written has several lines
 	align  []byte // l, c, r for each column
 	head   []string
 	rows   [][]string
@@ -115,8 +116,12 @@ func (t *table) release(d *Doc) {
 		if !t.put {
 			lines = append(t.row(d, t.head), t.line(d))
 		}
-		for _, row := range t.rows {
-			lines = append(lines, t.row(d, row)...)
+		for i, row := range t.rows {
+			next := t.row(d, row)
+			if (t.put || i > 0) && (t.tall || len(next) > 1) {
+				lines = append(lines, t.rest(d))
+			}
+			lines, t.tall = append(lines, next...), len(next) > 1
 		}
 	}
 	d.put(!t.put, t.gap, lines...)
@@ -201,6 +206,15 @@ func pad(s string, width int, align byte) string {
 		left = n / 2
 	}
 	return strings.Repeat(" ", left) + s + strings.Repeat(" ", n-left)
+}
+
+// rest is a row of nothing: it keeps rows of several lines apart.
+func (t *table) rest(d *Doc) string {
+	parts := make([]string, len(t.widths))
+	for i, w := range t.widths {
+		parts[i] = strings.Repeat(" ", w+2)
+	}
+	return trimRight(strings.Join(parts, d.look.column))
 }
 
 // line is what stands between the header and the rows.
