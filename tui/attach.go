@@ -22,7 +22,10 @@ const (
 )
 
 // finding is the list of files that is being made for the composer.
-type finding struct{ stop context.CancelFunc }
+type finding struct {
+	stop  context.CancelFunc
+	early *composer.Mention // was written before the world was there
+}
 
 // find asks for what fits a mention that is being written. Whoever is still
 // looking for the one before is told to stop.
@@ -31,7 +34,16 @@ func (m Model) find(w composer.Mention) (Model, tea.Cmd) {
 		m.finding.stop()
 	}
 	if m.backend == nil {
-		return m, nil
+		waits := m.finding.early != nil
+		m.finding.early = &w
+		if waits {
+			return m, nil
+		}
+		return m, soon(func(m Model) (Model, tea.Cmd) {
+			last := *m.finding.early
+			m.finding.early = nil
+			return m.find(last)
+		})
 	}
 	ctx, stop := context.WithCancel(m.ctx)
 	m.finding.stop = stop
@@ -57,7 +69,7 @@ func (m Model) find(w composer.Mention) (Model, tea.Cmd) {
 // Else it stays text; why a file that is there cannot go is said at once.
 func (m Model) mentioned(w composer.Mentioned) (Model, tea.Cmd) {
 	if m.backend == nil {
-		return m, nil
+		return m, soon(func(m Model) (Model, tea.Cmd) { return m.mentioned(w) })
 	}
 	ctx, b := m.ctx, m.backend
 	return m, func() tea.Msg {
@@ -169,8 +181,11 @@ const maxPath = 4096
 // it then. Meanwhile it stands there as what it is, a text.
 func (m Model) dropped(paste string) tea.Cmd {
 	word := strings.TrimSpace(paste)
-	if m.backend == nil || len(word) > maxPath || !pathlike(word) {
+	if len(word) > maxPath || !pathlike(word) {
 		return nil
+	}
+	if m.backend == nil {
+		return soon(func(m Model) (Model, tea.Cmd) { return m, m.dropped(paste) })
 	}
 	ctx, b := m.ctx, m.backend
 	return func() tea.Msg {
@@ -195,13 +210,21 @@ func pathlike(s string) bool {
 // up waits for that.
 func (m Model) post(d Message, mentions []string) (Model, tea.Cmd) {
 	m.outbox = m.outbox.push(d)
-	if d.Empty() || len(mentions) == 0 || m.backend == nil {
+	if d.Empty() || len(mentions) == 0 {
 		return m, nil
 	}
 	var id int
 	m.outbox, id = m.outbox.open()
+	return m, m.lookInto(id, d, mentions)
+}
+
+// lookInto looks up the mentions of a message that waits for that.
+func (m Model) lookInto(id int, d Message, mentions []string) tea.Cmd {
+	if m.backend == nil {
+		return soon(func(m Model) (Model, tea.Cmd) { return m, m.lookInto(id, d, mentions) })
+	}
 	ctx, b := m.ctx, m.backend
-	return m, func() tea.Msg {
+	return func() tea.Msg {
 		out, none, err := m.resolve(ctx, b, d, mentions)
 		return result{func(m Model) (Model, tea.Cmd) {
 			if i := m.chats.find(func(c chat) bool { return c.outbox.holds(id) }); i >= 0 {

@@ -45,8 +45,11 @@ func (m Model) retry() (Model, tea.Cmd) {
 // retryOne asks a message again: the nth from the end, or that of an id.
 func (m Model) retryOne(n int, id string) (Model, tea.Cmd) {
 	m, ok := m.idle()
-	if !ok || m.backend == nil {
+	if !ok {
 		return m, nil
+	}
+	if m.backend == nil {
+		return m, soon(func(m Model) (Model, tea.Cmd) { return m.retryOne(n, id) })
 	}
 	type again struct {
 		Opened

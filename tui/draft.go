@@ -46,6 +46,10 @@ func (m Model) saveDraft() (Model, tea.Cmd) {
 	if m.kept() {
 		return m, nil
 	}
+	if m.backend == nil { // it is not known yet whose draft it is
+		m.draft.due = true
+		return m, after(draftDelay, draftDue)
+	}
 	m.draft = draft{saved: m.composer.Changed(), queued: m.outbox.size(), aside: len(m.aside)}
 	id, d := m.open.Session.ID, m.unsent()
 	return m, m.ask(func(ctx context.Context, b Backend) error { return b.SaveDraft(ctx, id, d) })

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,7 +23,8 @@ func (m Model) submit(s composer.Submit) (Model, tea.Cmd) {
 		m, cmd := m.command(s.Text)
 		return m, tea.Batch(keep, cmd)
 	case s.Bang:
-		return m.askToRun(s.Edited(s.Text[1:])), keep
+		m, ask := m.askToRun(s.Edited(s.Text[1:]))
+		return m, tea.Batch(keep, ask)
 	}
 	if m.rewound.any() && !m.outbox.busy && !m.chats.turning && len(s.Mentions) == 0 {
 		m, cmd := m.sendRewound(s.Trim())
@@ -154,10 +156,16 @@ type result struct {
 	then func(Model) (Model, tea.Cmd)
 }
 
+// soon does f as soon as the world may be there: whoever types before that has
+// said it once.
+func soon(f func(Model) (Model, tea.Cmd)) tea.Cmd {
+	return tea.Tick(10*time.Millisecond, func(time.Time) tea.Msg { return result{f} })
+}
+
 // ask has the backend do something of which only a failure is worth a word.
 func (m Model) ask(f func(context.Context, Backend) error) tea.Cmd {
 	if m.backend == nil {
-		return nil
+		return soon(func(m Model) (Model, tea.Cmd) { return m, m.ask(f) })
 	}
 	ctx, b := m.ctx, m.backend
 	return func() tea.Msg {
@@ -173,7 +181,7 @@ func (m Model) ask(f func(context.Context, Backend) error) tea.Cmd {
 // could not be done if it fails.
 func fetch[T any](m Model, what string, get func(context.Context, Backend) (T, error), then func(Model, T) (Model, tea.Cmd)) (Model, tea.Cmd) {
 	if m.backend == nil {
-		return m.say(transcript.Info, "Still starting; try again in a moment."), nil
+		return m, soon(func(m Model) (Model, tea.Cmd) { return fetch(m, what, get, then) })
 	}
 	ctx, b := m.ctx, m.backend
 	return m, func() tea.Msg {

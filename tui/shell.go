@@ -29,13 +29,13 @@ func (m Model) toRun(command string) (Model, tea.Cmd) {
 		m.composer = m.composer.SetTyped("!" + m.composer.Text())
 		return m, nil
 	}
-	return m.askToRun(Message{Text: command}), nil
+	return m.askToRun(Message{Text: command})
 }
 
 // askToRun shows what would run, and where. Nothing runs without a yes; until
 // there is one the command stands in the composer. What earlier commands have
 // printed stays there.
-func (m Model) askToRun(d Message) Model {
+func (m Model) askToRun(d Message) (Model, tea.Cmd) {
 	command, _ := d.Without(composer.Output)
 	command = strings.TrimSpace(command)
 	earlier := d.Only(composer.Output)
@@ -45,16 +45,22 @@ func (m Model) askToRun(d Message) Model {
 	}
 	switch {
 	case m.backend == nil:
-		return m.say(transcript.Info, "Still starting; try again in a moment.")
+		written := m.composer.Text()
+		return m, soon(func(m Model) (Model, tea.Cmd) {
+			if m.composer.Text() != written {
+				return m, nil // the user has thought of something else
+			}
+			return m.askToRun(d)
+		})
 	case m.shell.running():
-		return m.say(transcript.Info, "A command is running. Esc stops it.")
+		return m.say(transcript.Info, "A command is running. Esc stops it."), nil
 	}
 	ask := dialog.Confirm{
 		Title: "Run this command?", Default: "no", Guard: true,
 		Body:    text.Clean(command) + "\n\nin " + text.Line(m.backend.Folder()) + ". What it prints goes with your next message.",
 		Choices: []dialog.Choice{{Value: "no", Letter: "n", Label: "do not run it"}, {Value: "yes", Letter: "y", Label: "run it"}},
 	}
-	return m.question(func(c dialog.Config) dialog.Model { return c.Confirm(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
+	m = m.question(func(c dialog.Config) dialog.Model { return c.Confirm(ask) }, func(m Model, a dialog.Answer) (Model, tea.Cmd) {
 		if a.Choice != "yes" {
 			return m, nil
 		}
@@ -64,6 +70,7 @@ func (m Model) askToRun(d Message) Model {
 		}
 		return m.runCommand(command)
 	})
+	return m, nil
 }
 
 // runCommand runs what the user has said yes to.
