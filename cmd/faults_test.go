@@ -308,3 +308,33 @@ func TestUnkept(t *testing.T) {
 		t.Errorf("it has %q, want %q", got, want)
 	}
 }
+
+// Signals that come while the program begins, and several at once, end it soon,
+// and leave a sound database.
+func TestSignalsAtTheBeginning(t *testing.T) {
+	h := newHouse(t)
+	h.wants(0, "^$", "-p", "-m", "openai/echo", "hello")
+	for i := range 8 {
+		cmd := exec.Command("agentx", "-p", "-m", "openai/hang", "hello")
+		cmd.Dir, cmd.Env = h.dir, h.environment(nil)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 5 * time.Millisecond)
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+			_ = cmd.Process.Signal(s)
+		}
+		ended := make(chan struct{})
+		go func() { _ = cmd.Wait(); close(ended) }() // ends with the program
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			_ = cmd.Process.Kill()
+			t.Fatal("it does not end")
+		}
+		if code := cmd.ProcessState.ExitCode(); !slices.Contains([]int{-1, 129, 130, 143}, code) { // -1: before anything was begun
+			t.Errorf("exit code %d", code)
+		}
+	}
+	h.wants(0, "", "doctor")
+}
