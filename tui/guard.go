@@ -137,3 +137,10 @@ func reflows(env []string) bool {
 		return strings.HasPrefix(e, "XTERM_VERSION=") || e == "TERM=linux"
 	})
 }
+
+// ready says whether there is something to read, or will be within that time.
+func ready(f *os.File, within time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(within.Milliseconds()))
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
+}

@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 )
 
 // watch takes the signals while the chat is on the terminal. Of its size the
@@ -40,3 +41,6 @@ func (c *console) takeBack() {
 func crashOf(v any) Crash { return Crash{v, debug.Stack()} }
 
 func reflows([]string) bool { return true }
+
+// ready is never known here.
+func ready(*os.File, time.Duration) bool { return false }

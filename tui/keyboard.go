@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 
 // A keyboard is a terminal's input that says when it has ended, which the loop
 // would otherwise wait for for ever, and when a paste has begun that does not
-// end, for the same reason.
+// end, for the same reason. What comes as no hand could type it is a paste where
+// the terminal does not say so.
 type keyboard struct {
 	*os.File
 	gone  chan<- struct{}
@@ -20,8 +22,19 @@ type keyboard struct {
 }
 
 func (k keyboard) Read(p []byte) (int, error) {
-	n, err := k.File.Read(p)
-	k.paste.read(p[:n])
+	room := p
+	if len(p) > 64 {
+		room = p[:len(p)-len(pasteBegins)-len(pasteEnds)]
+	}
+	n, err := k.File.Read(room)
+	for err == nil && lines(p[:n]) && n < len(room) && ready(k.File, shortly) {
+		var more int
+		more, err = k.File.Read(room[n:])
+		n += more
+	}
+	if !k.paste.read(p[:n]) && len(room) < len(p) && pours(p[:n]) {
+		n = copy(p, slices.Concat(pasteBegins, p[:n], pasteEnds))
+	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		select {
 		case k.gone <- struct{}{}:
@@ -52,11 +65,12 @@ type paste struct {
 	timer *time.Timer
 }
 
-func (p *paste) read(b []byte) {
+// read says whether b has to do with a paste that the terminal tells of.
+func (p *paste) read(b []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.on && len(p.half) == 0 && bytes.IndexByte(b, '\x1b') < 0 {
-		return
+		return false
 	}
 	b = append(p.half, b...)
 	for {
@@ -74,6 +88,26 @@ func (p *paste) read(b []byte) {
 		p.text = append(p.text, b[:min(len(b), maxPaste-len(p.text))]...)
 	}
 	p.wait()
+	return true
+}
+
+// manyKeys is how many keys may have waited while the program was busy.
+const manyKeys = 12
+
+// pours says whether what came at once is lines, and too much for a hand: no Enter
+// in it was meant as one.
+func pours(b []byte) bool { return lines(b) && bytes.ContainsAny(b[:len(b)-1], "\r\n") }
+
+// shortly is how long the rest of what came at once may be on its way.
+const shortly = 20 * time.Millisecond
+
+// lines says whether what came at once is text with an Enter in it, and more than
+// can have waited.
+func lines(b []byte) bool {
+	if len(b) <= manyKeys || !bytes.ContainsAny(b, "\r\n") {
+		return false
+	}
+	return !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f })
 }
 
 // mark is what changes things.

@@ -65,6 +65,19 @@ func TestPastesThatDoNotEnd(t *testing.T) {
 	})
 }
 
+// What comes at once and has lines in it is a paste; what hands may have typed
+// while the program was busy is not, nor what only terminals send.
+func TestPours(t *testing.T) {
+	for in, want := range map[string]bool{
+		"one line\rand another\r": true, "Grüße\nund mehr davon": true, "a\tb\rc\td\re\tf\rg": true,
+		"a long line that ends\r": false, "y\ry\r": false, "\r\r\r\r": false, "line one\r\x1b[Aline two": false, "": false, "text\x7f\x7f and more\rx": false,
+	} {
+		if got := pours([]byte(in)); got != want {
+			t.Errorf("pours(%q) is %v, want %v", in, got, want)
+		}
+	}
+}
+
 // A paste that does not end is not kept without an end.
 func TestEndlessPasteIsBounded(t *testing.T) {
 	p := &paste{broken: func(string) {}}
