@@ -310,7 +310,7 @@ func (a *Agent) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Str
 	a.mu.Unlock()
 	if unsaved != nil {
 		return func(yield func(event.Stream, error) bool) {
-			yield(nil, &engine.Fault{Code: event.CodeStore, Message: "nothing was saved, so nothing was sent: " + unsaved.Error(), Err: unsaved})
+			yield(nil, &engine.Fault{Code: event.CodeStore, Message: "nothing was saved, so nothing was sent: " + a.home.runtime.words(unsaved), Err: unsaved})
 		}
 	}
 	return a.environment(ctx, driver, req)

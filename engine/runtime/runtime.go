@@ -27,7 +27,7 @@ type Config struct {
 	Journal Journal
 	Now     func() time.Time
 	NewID   func(prefix string) string // a new id, sortable by the time of its making
-	Words   func(error) string         // what a session that is not being saved is told of with; nil is Error
+	Words   func(error) string         // an error of the journal for people; nil is Error
 
 	// What commands need beside, and methods do not.
 	Sessions Sessions

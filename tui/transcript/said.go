@@ -178,6 +178,7 @@ func unanswered(d event.TurnResponse) bool {
 func (m Model) failed(d event.ErrorMessage) Model {
 	kept := ""
 	switch {
+	case d.ErrorCode == event.CodeStore: // it says itself what is not
 	case m.config.Saved && m.came:
 		kept = "Your message is saved, and so is what came of the answer."
 	case m.config.Saved:

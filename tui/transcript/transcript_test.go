@@ -103,6 +103,19 @@ func TestTroubleIsShown(t *testing.T) {
 	}
 }
 
+// A message that could not be saved is not called saved.
+func TestNothingIsCalledSavedThatIsNot(t *testing.T) {
+	for code, said := range map[event.ErrorCode]bool{event.CodeNetwork: true, event.CodeStore: false} {
+		m := transcript.New(transcript.Config{Saved: true}, new(theme.Plain()))
+		m = m.Apply(event.Event{Data: event.UserMessage{ID: "u", Content: event.Say("q")}})
+		m = m.Apply(event.Event{Data: event.ErrorMessage{ID: "e", ParentID: "u", ErrorCode: code, Content: "it went wrong"}})
+		_, lines := m.Take()
+		if shown := ansi.Strip(strings.Join(lines, "\n")); strings.Contains(shown, "Your message is saved") != said || !strings.Contains(shown, "It went wrong.") {
+			t.Errorf("%s is shown as\n%s", code, shown)
+		}
+	}
+}
+
 // A frame of a growing answer costs what is new; the baseline lays out the whole.
 func BenchmarkFrame(b *testing.B) {
 	const frames = 600
