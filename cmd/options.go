@@ -99,6 +99,8 @@ func (o *options) finish(c *cobra.Command, args []string) error {
 		return usage("--fork-session copies a session that is resumed: give -c or -r with it")
 	case o.sessionID != "" && (o.last || o.resume != "" || o.pick) && !o.fork:
 		return usage("--session-id names a session that begins: to resume one use -r %s", o.sessionID)
+	case o.sessionID != "" && !typeable(o.sessionID):
+		return usage("--session-id is 1 to 64 letters, digits, dots, dashes or underlines, and begins with a letter or digit; not %q", o.sessionID)
 	case o.noSave && (o.last || o.resume != "" || o.pick):
 		return usage("--no-save keeps nothing and -c or -r add to what is kept: give one of them, or --fork-session without --no-save")
 	case o.maxTokens < 0:
@@ -203,4 +205,10 @@ func nearestFlag(c *cobra.Command, typed string) string {
 		return near[0]
 	}
 	return ""
+}
+
+// typeable reports whether an id can be typed, and told from a flag.
+func typeable(id string) bool {
+	const first = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return len(id) <= 64 && id != "" && strings.Contains(first, id[:1]) && strings.Trim(id, first+".-_") == ""
 }

@@ -161,13 +161,13 @@ func (a assembly) answer(at time.Time, in event.ToolResult) (assembly, []event.M
 	}}
 }
 
-// outputOf is the output of a result; an error that came as text is one.
+// outputOf is the output of a result. An error is one however it came, and its
+// words are what there is of it as text.
 func outputOf(in event.ToolResult) event.Output {
-	out := in.Result
-	if in.IsError && out.Kind == event.OutputText {
-		out.Kind = event.OutputError
+	if in.IsError && !in.Result.Failed() {
+		return event.Output{Kind: event.OutputError, Text: in.Result.String()}
 	}
-	return out
+	return in.Result
 }
 
 // flush ends a message that breaks off. Half a tool call is dropped from it.
