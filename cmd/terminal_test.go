@@ -443,7 +443,7 @@ func (w *window) ledger() ledger {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.book
-	l.csi, l.control = maps.Clone(l.csi), maps.Clone(l.control)
+	l.modes, l.csi, l.control = maps.Clone(l.modes), maps.Clone(l.csi), maps.Clone(l.control)
 	l.strings, l.colours = slices.Clone(l.strings), slices.Clone(l.colours)
 	return l
 }
