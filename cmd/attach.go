@@ -19,8 +19,15 @@ import (
 	"agentx/tui"
 )
 
-// attach reads a file once and makes a part of it.
-func attach(name string) (event.Part, error) {
+// attach reads a file, or what lies at an address, once and makes a part of it.
+func (w *world) attach(ctx context.Context, name string) (event.Part, error) {
+	if isAddress(name) {
+		data, err := w.download(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		return partOf(data, nameOf(name))
+	}
 	data, err := readFile(name)
 	if err != nil {
 		return nil, err
@@ -31,9 +38,6 @@ func attach(name string) (event.Part, error) {
 // readFile reads a file that can go with a message.
 func readFile(name string) ([]byte, error) {
 	f, err := openRegular(name)
-	if err != nil && isAddress(name) {
-		return nil, usage("%s is an address, and only files can be attached: fetch it first, as with curl -O", name)
-	}
 	if err != nil {
 		return nil, usage("%w", err)
 	}
@@ -46,11 +50,6 @@ func readFile(name string) ([]byte, error) {
 		return nil, usage("%s is larger than the %d MB that a file may have", name, maxFile>>20)
 	}
 	return data, nil
-}
-
-// isAddress reports whether name is that of a page and not of a file.
-func isAddress(name string) bool {
-	return strings.HasPrefix(name, "https://") || strings.HasPrefix(name, "http://")
 }
 
 // partOf is a file as a part of a message: an image, a PDF, or text as a marked
@@ -117,8 +116,12 @@ func (h *held) get(path string) ([]byte, bool) {
 	return data, ok
 }
 
-// Attach reads a file that is to go with a message.
-func (d *desk) Attach(_ context.Context, path string) (tui.File, error) {
+// Attach reads a file that is to go with a message, or what lies at an address.
+func (d *desk) Attach(ctx context.Context, path string) (tui.File, error) {
+	if isAddress(path) {
+		f, err := d.fetch(ctx, path)
+		return f, d.say(err)
+	}
 	var err error
 	for _, name := range spellings(path) {
 		var f tui.File
@@ -131,6 +134,21 @@ func (d *desk) Attach(_ context.Context, path string) (tui.File, error) {
 		}
 	}
 	return tui.File{}, err
+}
+
+// fetch attaches what lies at an address. It is fetched once, and goes as it was
+// then.
+func (d *desk) fetch(ctx context.Context, address string) (tui.File, error) {
+	data, err := d.world.download(ctx, address)
+	if err != nil {
+		return tui.File{}, err
+	}
+	part, err := partOf(data, nameOf(address))
+	if err != nil {
+		return tui.File{}, err
+	}
+	d.held.put(address, data)
+	return tui.File{Path: address, Name: nameOf(address), Kind: kindOf(part), Size: int64(len(data))}, nil
 }
 
 func (d *desk) attach(name string) (tui.File, error) {
@@ -231,20 +249,39 @@ func (w *world) near(full string) string {
 func (d *desk) files(ctx context.Context, t *talk, paths []string) (event.Content, error) {
 	var c event.Content
 	for _, path := range paths {
-		data, err := readFile(path)
+		data, err := d.now(ctx, t, path)
 		if err != nil {
-			var ok bool
-			if data, ok = d.lost(ctx, t, path); !ok {
-				return nil, err
-			}
+			return nil, err
 		}
-		part, err := partOf(data, d.world.near(path))
+		name := d.world.near(path)
+		if isAddress(path) {
+			name = nameOf(path)
+		}
+		part, err := partOf(data, name)
 		if err != nil {
 			return nil, err
 		}
 		c = append(c, part)
 	}
 	return c, nil
+}
+
+// now is what is attached by a path, or by an address, from where nothing is
+// fetched twice.
+func (d *desk) now(ctx context.Context, t *talk, path string) ([]byte, error) {
+	if isAddress(path) {
+		if data, ok := d.lost(ctx, t, path); ok {
+			return data, nil
+		}
+		return d.world.download(ctx, path)
+	}
+	data, err := readFile(path)
+	if err != nil {
+		if old, ok := d.lost(ctx, t, path); ok {
+			return old, nil
+		}
+	}
+	return data, err
 }
 
 // lost is a file as it was when it was attached, by this program or by one that

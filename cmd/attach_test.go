@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -299,5 +302,67 @@ func TestTap(t *testing.T) {
 	_, _ = small.Write([]byte("one\ntwo"))
 	if text, lines := small.text(nil); text != "one\ntwo" || lines != 2 {
 		t.Errorf("a short output is %q in %d lines", text, lines)
+	}
+}
+
+// TestAttachAnAddress fetches what lies on the net once, and says why it cannot
+// be had; whatever leads elsewhere is followed, but for what is less safe.
+func TestAttachAnAddress(t *testing.T) {
+	asked := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked[r.URL.Path]++
+		switch r.URL.Path {
+		case "/pictures/Bild 1.png":
+			_, _ = w.Write(png)
+		case "/":
+			_, _ = io.WriteString(w, "beans")
+		case "/moved":
+			http.Redirect(w, r, "/pictures/Bild%201.png", http.StatusFound)
+		case "/round":
+			http.Redirect(w, r, "/round", http.StatusFound)
+		case "/large":
+			_, _ = w.Write(make([]byte, maxFile+1))
+		case "/binary":
+			_, _ = io.WriteString(w, "a\x00b")
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	host := server.Listener.Addr().String()
+	d := newFolder(t, nil)
+	for address, want := range map[string]string{
+		"/pictures/Bild%201.png": "Bild 1.png PNG 16",
+		"/moved":                 "moved PNG 16",
+		"":                       "127.0.0.1 text 5",
+		"/round":                 "http://" + host + "/round: it leads from address to address, 5 times",
+		"/large":                 "http://" + host + "/large: larger than the 10 MB that a file may have",
+		"/binary":                "binary is neither text nor an image nor a PDF",
+		"/nothing":               "http://" + host + "/nothing: the server answers 404 Not Found",
+	} {
+		f, err := d.Attach(t.Context(), "http://"+host+address)
+		got := fmt.Sprint(f.Name, " ", f.Kind, " ", f.Size)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+	before := asked["/moved"]
+	content, err := d.files(t.Context(), nil, []string{"http://" + host + "/moved"})
+	if err != nil || len(content) != 1 || asked["/moved"] != before {
+		t.Errorf("sent as %v, %v, fetched %d times more", content, err, asked["/moved"]-before)
+	}
+	insecure, err := http.NewRequest(http.MethodGet, "http://"+host, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure, err := http.NewRequest(http.MethodGet, "https://"+host, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if follow(insecure, []*http.Request{secure}) == nil {
+		t.Error("from an encrypted address it goes on without")
 	}
 }

@@ -123,7 +123,7 @@ func (d *desk) foreseen(c config.Config) tui.Choice {
 func (d *desk) given(ctx context.Context) ([]tui.File, error) {
 	if d.options.prompt != "" {
 		var err error
-		d.attached, err = compose("", "", d.options.files)
+		d.attached, err = d.world.compose(ctx, "", "", d.options.files)
 		return nil, err
 	}
 	var files []tui.File

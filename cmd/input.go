@@ -45,11 +45,11 @@ func (w *world) content(ctx context.Context, o options) (event.Content, error) {
 		}
 		return nil, usage("there is no prompt: stdin is empty, and none was given; agentx needs a terminal to chat (this is not one), or: agentx -p \"your question\"")
 	}
-	return compose(prompt, piped, o.files)
+	return w.compose(ctx, prompt, piped, o.files)
 }
 
 // compose puts a message together.
-func compose(prompt, piped string, files []string) (event.Content, error) {
+func (w *world) compose(ctx context.Context, prompt, piped string, files []string) (event.Content, error) {
 	text := prompt
 	if piped != "" {
 		text += "\n\n<stdin>\n" + strings.TrimRight(piped, "\n") + "\n</stdin>"
@@ -59,7 +59,7 @@ func compose(prompt, piped string, files []string) (event.Content, error) {
 		c = event.Say(text)
 	}
 	for _, name := range files {
-		part, err := attach(name)
+		part, err := w.attach(ctx, name)
 		if err != nil {
 			return nil, err
 		}

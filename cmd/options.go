@@ -66,7 +66,7 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
 	f.BoolVar(&o.spoken, "screen-reader", false, "chat in plain lines: nothing is drawn, lists are numbered")
 	f.BoolVar(&o.fullScreen, "fullscreen", false, "chat on the whole screen; /full goes back")
-	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`: text, image or PDF (repeatable)")
+	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`, or what lies at a URL: text, image or PDF (repeatable)")
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
 	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
 	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")

@@ -95,6 +95,9 @@ func (m Model) mentioned(w composer.Mentioned) (Model, tea.Cmd) {
 // lookUp finds the file of a name, or of the name without the punctuation that
 // a sentence has put behind it.
 func lookUp(ctx context.Context, b Backend, name string) (File, string, error) {
+	if strings.Contains(name, "://") {
+		return File{}, name, ErrNoFile // an address is fetched by /attach, never because it was mentioned
+	}
 	f, err := b.Attach(ctx, name)
 	if bare := strings.TrimRight(name, ".,;:!?)]}'\"*_"); errors.Is(err, ErrNoFile) && bare != name && bare != "" {
 		if f, err := b.Attach(ctx, bare); err == nil {
