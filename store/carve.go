@@ -74,10 +74,15 @@ func (c *carving) readHeader() {
 			c.freeKnown = true
 		}
 	}
-	if c.count == 0 {
-		if info, err := c.file.Stat(); err == nil {
-			c.count = int((info.Size() + int64(c.size) - 1) / int64(c.size))
-		}
+	last := 0 // page that there is
+	if info, err := c.file.Stat(); err == nil {
+		last = int((info.Size() + int64(c.size) - 1) / int64(c.size))
+	}
+	for n := range c.newer {
+		last = max(last, n)
+	}
+	if c.count == 0 || c.count > last {
+		c.count = last
 	}
 }
 

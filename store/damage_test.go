@@ -219,9 +219,12 @@ func judgeDamage(t *testing.T, path, what string, bent []byte, logs map[event.Se
 
 // Whatever bytes a file has, to read it page by page ends, and without a panic.
 func FuzzCarve(f *testing.F) {
-	_, bytes, _ := lived(f)
-	f.Add(bytes[:3*page], []byte{})
-	f.Add(bytes[len(bytes)-8*page:], bytes[:page])
+	bytes, err := os.ReadFile(first(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bytes[:2*page], []byte{})
+	f.Add(bytes[3*page:5*page], bytes[:page])
 	f.Fuzz(func(t *testing.T, file, log []byte) {
 		path := filepath.Join(t.TempDir(), "a.db")
 		if err := errors.Join(os.WriteFile(path, file, 0o600), os.WriteFile(path+"-wal", log, 0o600)); err != nil {

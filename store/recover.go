@@ -348,9 +348,13 @@ func (f find) log(n int64) (log []event.Event, lost int) {
 	if row := f.sessions[n]; row != nil {
 		last = max(last, min(row[8].(int64), last+1<<20)) // what a page says of its fellows is not believed without bounds
 	}
+	var cells []cell
+	page := 0 // of which these are: most events lie beside the one before
 	for _, seq := range slices.Sorted(maps.Keys(places)) {
 		at := places[seq]
-		cells := f.carving.cells(at.page)
+		if at.page != page {
+			cells, page = f.carving.cells(at.page), at.page
+		}
 		if at.cell >= len(cells) {
 			continue
 		}
