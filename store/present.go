@@ -47,7 +47,8 @@ type presenter struct {
 	last    []event.Event // messages that end the turn; they are whole in the live file
 	owed    []event.Event // what could not be saved of a turn
 	debtor  string        // the message that it answers
-	refused string        // a message that could not be saved: so is nothing that answers it
+	refused string        // a message that could not be saved: so is nothing that answers it,
+	why     error         // for the same reason
 }
 
 // Present keeps e if it is to be kept.
@@ -59,12 +60,12 @@ func (p *presenter) Present(ctx context.Context, _ event.AgentID, e event.Event)
 
 func (p *presenter) present(ctx context.Context, e event.Event) error {
 	if p.refused != "" && answers(e.Data) == p.refused {
-		return nil
+		return p.why
 	}
 	switch d := e.Data.(type) {
 	case event.UserMessage:
 		err := p.open(ctx, e, d.ID)
-		if p.refused = ""; err != nil {
+		if p.refused, p.why = "", err; err != nil {
 			p.refused = d.ID
 		}
 		return err
