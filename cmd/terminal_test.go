@@ -398,10 +398,10 @@ func (w *window) once(texts ...string) {
 }
 
 // ready waits for an empty composer, and below it the name of who will answer:
-// before, the world is only being opened.
+// what is typed from then on is not lost.
 func (w *window) ready() {
 	w.t.Helper()
-	w.until("an empty composer of an open world", func() bool {
+	w.until("an empty composer", func() bool {
 		_, below, ok := strings.Cut(w.screen(), "Ask anything")
 		_, below, _ = strings.Cut(below, "\n")
 		return ok && strings.TrimSpace(below) != ""
