@@ -186,11 +186,27 @@ func (m Model) ledge(window int) string {
 	case !m.full.view.Following():
 		parts = append(parts, th.Muted.Render("PgDn goes on · End to the latest"))
 	}
+	if len(parts) == 0 {
+		return ""
+	}
 	margin := ""
-	if m.width >= 20 && len(parts) > 0 {
+	if m.width >= 20 {
 		margin = "  " // it stands where the text does
 	}
-	return text.Truncate(margin+strings.Join(parts, th.Faint.Render(" · ")), m.width)
+	says := text.Truncate(margin+strings.Join(parts, th.Faint.Render(" · ")), m.width)
+	return says + m.ruled(m.width-text.Width(says)-1)
+}
+
+// ruled is a line that parts what is below from the text above.
+func (m Model) ruled(cells int) string {
+	dash := "─"
+	if m.prefs.ascii {
+		dash = "-"
+	}
+	if cells < 3 {
+		return ""
+	}
+	return " " + m.prefs.theme.Border.Render(strings.Repeat(dash, cells))
 }
 
 func (m Model) arrow() string {
