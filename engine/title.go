@@ -21,13 +21,26 @@ func TitleOf(c event.Content) string {
 			asked.WriteString(prose(t.Text))
 		}
 	}
-	if title := OneLine(asked.String(), maxTitle); title != "" {
-		return title
+	for _, text := range []string{asked.String(), strings.Join(attached(c), ", ")} {
+		if title := headline(text); title != "" {
+			return title
+		}
 	}
-	if title := OneLine(strings.Join(attached(c), ", "), maxTitle); title != "" {
-		return title
+	return headline(firstLines(c.Text()))
+}
+
+// headline is as much of a text as a title holds, in whole words.
+func headline(text string) string {
+	whole := OneLine(text, maxTitle+1)
+	s := OneLine(whole, maxTitle)
+	if s == whole {
+		return s
 	}
-	return OneLine(firstLines(c.Text()), maxTitle)
+	s = OneLine(s, maxTitle-1)
+	if i := strings.LastIndexByte(s, ' '); whole[len(s)] != ' ' && i > len(s)/2 {
+		s = s[:i]
+	}
+	return strings.TrimRight(s, " .,;:") + "…"
 }
 
 // OneLine is a text as one line without control characters, of at most n
