@@ -419,7 +419,7 @@ func calledAfter(t *testing.T, s shelf) {
 		{event.Say("~~~\nopen"), "open"},
 		{event.Say("<filed under F> and <file"), "<filed under F> and <file"},
 		{event.Say("Hi\n\nWhat is a monad?"), "Hi What is a monad?"},
-		{event.Say(strings.Repeat("ä ", 100)), strings.Repeat("ä ", 38) + "ä…"},
+		{event.Say(strings.Repeat("ä ", 100)), strings.Repeat("ä ", 39) + "ä…"},
 		{event.Say("Why is " + strings.Repeat("so ", 20) + "much, of all one may do?"), "Why is " + strings.Repeat("so ", 20) + "much, of all…"},
 		{event.Say(strings.Repeat("ä", 81)), strings.Repeat("ä", 79) + "…"},
 		{event.Say(strings.Repeat("ä", 80)), strings.Repeat("ä", 80)},
