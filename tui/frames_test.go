@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the frames that are shown as thos
 // that follow. Above the line is what went into the terminal's scrollback
 // (F118).
 func TestFrames(t *testing.T) {
-	files, err := filepath.Glob("testdata/frames/*.txtar")
+	files, err := filepath.Glob("../testdata/frames/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stories", err)
 	}

@@ -542,7 +542,7 @@ var rows = map[int][]string{
 	29: {"rows_test.go: two under one id", "rows_test.go: no tool of that name", "rows_test.go: no name at all", "rows_test.go: no input"},
 	30: {"../loop_test.go: func TestAModelThatNeverStopsAsking"},
 	31: {"rows_test.go: func TestACallThatIsCut"},
-	32: {"../../../tui/testdata/frames/tools.txtar: ␛]0;"},
+	32: {"../../../testdata/frames/tools.txtar: ␛]0;"},
 	33: {"faults_test.go: compressed, it says", "faults_test.go: a wrong length", "faults_test.go: HTTP/1.0"},
 	34: {"faults_test.go: after seconds", "faults_test.go: after a date that is past", "faults_test.go: after less than nothing", "faults_test.go: after nonsense"},
 	35: {"faults_test.go: asks to wait 24h"},
@@ -562,7 +562,7 @@ var rows = map[int][]string{
 	49: {"../../../cmd/clock_test.go: func TestSteadyClockNeverGoesBack", "faults_test.go: after a date, by the server's clock"},
 	50: {"faults_test.go: base URL has a user name or password", "faults_test.go: base URL has a space", "faults_test.go: base URL has a query"},
 	51: {"faults_test.go: Idempotency-Key", "rows_test.go: func TestNothingIsPaidTwice", "rows_test.go: func TestAConnectionThatWasOld"},
-	52: {"../../../tui/testdata/frames/retrying.txtar: /retry", "rows_test.go: func TestNothingIsPaidTwice"},
+	52: {"../../../testdata/frames/retrying.txtar: /retry", "rows_test.go: func TestNothingIsPaidTwice"},
 }
 
 // TestEveryRow keeps the table of faults whole, and true.
