@@ -21,7 +21,7 @@ import (
 const (
 	page   = 4096
 	roomy  = 16 * page              // how much room is made at a time
-	behind = 200 * time.Millisecond // leaves an fsync's time to the promised 250
+	behind = 140 * time.Millisecond // a connection may be read 100 later, and 250 are promised
 	unsafe = 10 * time.Second       // of what a power cut may take
 )
 
