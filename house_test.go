@@ -44,7 +44,7 @@ var floors = []floor{
 	{"config/generate", nil, "a generator runs at our desks, not in the program"},
 	{"config", nil, "settings are read before anything else stands"},
 
-	{"engine/driver/wire/wiretest", []string{"engine/event", "engine/driver/wire"}, "a kit that knew a dialect would be made to fit it"},
+	{"engine/driver/wire/wiretest", []string{"engine", "engine/event", "engine/driver/wire"}, "a kit that knew a dialect would be made to fit it"},
 	{"engine/driver/wire", []string{"engine", "engine/event"}, "the wire serves every provider and knows none"},
 	{"engine/driver/*", []string{"engine", "engine/event", "engine/driver", "engine/driver/wire"}, "drivers are siblings: one provider never hangs on another"},
 	{"engine/driver", []string{"engine", "engine/event", "engine/mealy"}, "the tool loop wraps any driver, so it may know none by name"},

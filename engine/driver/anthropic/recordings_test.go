@@ -2,8 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,44 +9,14 @@ import (
 	"agentx/engine/event"
 )
 
-// recording is an answer that a server once gave, and what an independent
-// decoder made of it.
-type recording struct {
-	File     string
-	API      string
-	Expected struct {
-		Tools []struct {
-			Type, Name string
-			Input      string `json:"input_raw"`
-		} `json:"server_tools"`
-		Citations int
-	}
-}
-
 // TestRecordedAsides finds in each recording the tools of the server's, and
 // something that is referred to where there is a citation.
 func TestRecordedAsides(t *testing.T) {
-	dir := os.Getenv("AGENTX_RECORDINGS")
-	if dir == "" {
-		t.Skip("AGENTX_RECORDINGS names no directory of recordings")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var manifest struct{ Entries []json.RawMessage }
-	if err := json.Unmarshal(b, &manifest); err != nil {
-		t.Fatal(err)
-	}
 	used, cited := 0, 0
-	for _, raw := range manifest.Entries {
-		var r recording
-		if json.Unmarshal(raw, &r) != nil || r.API != "anthropic" {
-			continue
-		}
+	for _, r := range wiretest.Recordings(t, "anthropic") {
 		t.Run(r.File, func(t *testing.T) {
-			told := r.asides(t, dir)
-			for _, tool := range r.Expected.Tools {
+			told := asides(r.Body)
+			for _, tool := range r.Expected.ServerTools {
 				if strings.HasSuffix(tool.Type, "_tool_use") {
 					used++
 					meets(t, told, tool.Name, tool.Input)
@@ -68,12 +36,8 @@ func TestRecordedAsides(t *testing.T) {
 	t.Logf("%d tools of the server's, %d answers with citations", used, cited)
 }
 
-// asides are those of the recording by their kind.
-func (r recording) asides(t *testing.T, dir string) map[string][]event.Aside {
-	body, err := os.ReadFile(filepath.Join(dir, r.File))
-	if err != nil {
-		t.Fatal(err)
-	}
+// asides are those of a recording by their kind.
+func asides(body []byte) map[string][]event.Aside {
 	told := map[string][]event.Aside{}
 	events, _ := wiretest.Decode(fresh(), body) // what came before a failure counts
 	for _, e := range events {

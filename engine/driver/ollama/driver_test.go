@@ -14,6 +14,7 @@ import (
 
 	"agentx/engine"
 	"agentx/engine/driver/wire"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/enginetest"
 	"agentx/engine/event"
 
@@ -22,45 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// An outcome is what the engine made of an answer.
-type outcome struct {
-	text    string
-	message *event.AssistantMessage
-	stop    event.StopReason
-	usage   event.Usage
-	retries int
-	fault   *engine.Fault
-	err     error
-}
-
-// ask has the engine answer one message with d.
-func ask(ctx context.Context, d engine.Driver, req engine.Request) outcome {
-	var o outcome
-	req.Message = event.UserMessage{ID: "u1", Content: event.Say("go")}
-	if req.Model == "" {
-		req.Model = "m"
-	}
-	for ev, err := range (engine.Engine{Driver: d}).Events(ctx, req) {
-		if err != nil {
-			o.err, o.fault = err, engine.FaultOf(err)
-			break
-		}
-		switch data := ev.Data.(type) {
-		case event.TextDelta:
-			o.text += data.Text
-		case event.AssistantMessage:
-			o.message = &data
-		case event.MessageStop:
-			o.stop = data.StopReason
-		case event.Retrying:
-			o.retries++
-		case event.TurnResponse:
-			o.usage = data.Usage
-		}
-	}
-	return o
-}
 
 // quick is a client that does not wait.
 func quick(t *testing.T) *wire.Client {
@@ -159,15 +121,15 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			base, asked := serve(t, "/api/chat", test.play)
-			o := ask(context.Background(), Driver{BaseURL: base, Provider: "Ollama", Client: quick(t)}, engine.Request{Model: "qwen9:8b"})
-			if o.fault == nil || o.fault.Code != test.code || !strings.Contains(o.fault.Message, test.message) {
-				t.Errorf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+			o := wiretest.Ask(context.Background(), Driver{BaseURL: base, Provider: "Ollama", Client: quick(t)}, engine.Request{Model: "qwen9:8b"})
+			if o.Fault == nil || o.Fault.Code != test.code || !strings.Contains(o.Fault.Message, test.message) {
+				t.Errorf("fault %+v, want %s: %s", o.Fault, test.code, test.message)
 			}
-			if o.text != test.text || (o.message != nil) != (test.text != "") || o.message != nil && !o.message.Incomplete {
-				t.Errorf("text %q in %+v, want %q", o.text, o.message, test.text)
+			if o.Text != test.text || (o.Message != nil) != (test.text != "") || o.Message != nil && !o.Message.Incomplete {
+				t.Errorf("text %q in %+v, want %q", o.Text, o.Message, test.text)
 			}
-			if n := len(asked()); n != test.tries || o.retries != test.tries-1 {
-				t.Errorf("%d tries, %d announced, want %d", n, o.retries, test.tries)
+			if n := len(asked()); n != test.tries || len(o.Retries) != test.tries-1 {
+				t.Errorf("%d tries, %d announced, want %d", n, len(o.Retries), test.tries)
 			}
 		})
 	}
@@ -176,9 +138,9 @@ func TestFaults(t *testing.T) {
 // TestEndlessAnswer stops a model that does not stop where it was asked to.
 func TestEndlessAnswer(t *testing.T) {
 	base, _ := serve(t, "/api/chat", lines(strings.Repeat(line(strings.Repeat("x", 1000)), 100), last))
-	o := ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{MaxTokens: 10}})
-	if o.fault == nil || o.fault.Code != event.CodeTooLarge || len(o.text) > 64<<10 {
-		t.Errorf("%d bytes: %v", len(o.text), o.err)
+	o := wiretest.Ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{MaxTokens: 10}})
+	if o.Fault == nil || o.Fault.Code != event.CodeTooLarge || len(o.Text) > 64<<10 {
+		t.Errorf("%d bytes: %v", len(o.Text), o.Err)
 	}
 }
 
@@ -187,9 +149,9 @@ func TestNobodyThere(t *testing.T) {
 	s := httptest.NewServer(nil)
 	base := s.URL
 	s.Close()
-	o := ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{})
-	if o.fault == nil || o.fault.Code != event.CodeNetwork || !strings.HasSuffix(o.fault.Message, "connection refused; `ollama serve` starts the server") {
-		t.Errorf("%v", o.err)
+	o := wiretest.Ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{})
+	if o.Fault == nil || o.Fault.Code != event.CodeNetwork || !strings.HasSuffix(o.Fault.Message, "connection refused; `ollama serve` starts the server") {
+		t.Errorf("%v", o.Err)
 	}
 }
 
@@ -198,10 +160,10 @@ func TestNobodyThere(t *testing.T) {
 func TestCutEverywhere(t *testing.T) {
 	all := line("one") + line("two") + last
 	for at := range len(all) + 1 {
-		c := &wire.Client{Transport: served{status: 200, body: func() io.Reader { return strings.NewReader(all[:at]) }}, Attempts: 1}
-		o := ask(context.Background(), Driver{Client: c}, engine.Request{})
-		if (o.err == nil) != (at == len(all)) || !strings.HasPrefix("onetwo", o.text) {
-			t.Errorf("cut at %d of %d: %q, %v", at, len(all), o.text, o.err)
+		c := &wire.Client{Transport: wiretest.Served{Status: 200, Body: func() io.Reader { return strings.NewReader(all[:at]) }}, Attempts: 1}
+		o := wiretest.Ask(context.Background(), Driver{Client: c}, engine.Request{})
+		if (o.Err == nil) != (at == len(all)) || !strings.HasPrefix("onetwo", o.Text) {
+			t.Errorf("cut at %d of %d: %q, %v", at, len(all), o.Text, o.Err)
 		}
 	}
 }
@@ -210,8 +172,8 @@ func TestCutEverywhere(t *testing.T) {
 func TestEffortIsAWish(t *testing.T) {
 	for _, refusal := range []string{`{"error":"\"m\" does not support thinking"}`, `{"error":"think value \"high\" is not supported for this model"}`} {
 		base, asked := serve(t, "/api/chat", status(400, refusal), lines(line("hello"), last))
-		o := ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Model: "gpt-oss-not", Options: engine.Options{Effort: "high"}})
-		if o.err != nil || o.text != "hello" || o.retries != 0 {
+		o := wiretest.Ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Model: "gpt-oss-not", Options: engine.Options{Effort: "high"}})
+		if o.Err != nil || o.Text != "hello" || len(o.Retries) != 0 {
 			t.Errorf("%+v", o)
 		}
 		if b := asked(); len(b) != 2 || !strings.Contains(b[0], `"think":"high"`) || strings.Contains(b[1], "think") {
@@ -219,14 +181,14 @@ func TestEffortIsAWish(t *testing.T) {
 		}
 	}
 	base, asked := serve(t, "/api/chat", status(400, `{"error":"\"m\" does not support thinking"}`))
-	o := ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{Effort: "high"}})
-	if n := len(asked()); o.err == nil || n != 2 {
-		t.Errorf("%d requests: %v", n, o.err)
+	o := wiretest.Ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{Effort: "high"}})
+	if n := len(asked()); o.Err == nil || n != 2 {
+		t.Errorf("%d requests: %v", n, o.Err)
 	}
 	base, asked = serve(t, "/api/chat", lines(line("so far"), `{"error":"invalid_request: \"m\" does not support thinking"}`))
-	o = ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{Effort: "high"}})
-	if n := len(asked()); o.err == nil || n != 1 || o.text != "so far" {
-		t.Errorf("%d requests in the middle of an answer: %v", n, o.err)
+	o = wiretest.Ask(context.Background(), Driver{BaseURL: base, Client: quick(t)}, engine.Request{Options: engine.Options{Effort: "high"}})
+	if n := len(asked()); o.Err == nil || n != 1 || o.Text != "so far" {
+		t.Errorf("%d requests in the middle of an answer: %v", n, o.Err)
 	}
 }
 
@@ -289,8 +251,8 @@ func TestKeyStaysSecret(t *testing.T) {
 		status(401, `{"error":"bad key `+key+`"}`)(w)
 	}))
 	defer s.Close()
-	o := ask(context.Background(), Driver{BaseURL: s.URL, Key: wire.Secret(key), KeySource: "$OLLAMA_API_KEY", Client: quick(t)}, engine.Request{})
-	if sent != "Bearer "+key || o.fault == nil || strings.Contains(o.fault.Message, "SECRET") || !strings.Contains(o.fault.Message, "$OLLAMA_API_KEY") {
-		t.Errorf("sent %q: %v", sent, o.err)
+	o := wiretest.Ask(context.Background(), Driver{BaseURL: s.URL, Key: wire.Secret(key), KeySource: "$OLLAMA_API_KEY", Client: quick(t)}, engine.Request{})
+	if sent != "Bearer "+key || o.Fault == nil || strings.Contains(o.Fault.Message, "SECRET") || !strings.Contains(o.Fault.Message, "$OLLAMA_API_KEY") {
+		t.Errorf("sent %q: %v", sent, o.Err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"agentx/engine"
 	"agentx/engine/driver/responses"
 	"agentx/engine/driver/wire"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/enginetest"
 	"agentx/engine/event"
 
@@ -68,15 +69,15 @@ func TestKit(t *testing.T) {
 func TestCutEverywhere(t *testing.T) {
 	whole := start + pieces + stop
 	for at := range len(whole) {
-		o := ask(driver(answer(whole[:at])))
-		if complete := at >= len(whole)-2; (o.err == nil) != complete {
-			t.Errorf("cut at %d of %d (%q): error %v", at, len(whole), whole[max(0, at-20):at], o.err)
+		o := wiretest.Ask(context.Background(), driver(answer(whole[:at])), engine.Request{})
+		if complete := at >= len(whole)-2; (o.Err == nil) != complete {
+			t.Errorf("cut at %d of %d (%q): error %v", at, len(whole), whole[max(0, at-20):at], o.Err)
 		}
-		if o.err != nil && engine.FaultOf(o.err).Code != event.CodeIncomplete {
-			t.Errorf("cut at %d: %v", at, o.err)
+		if o.Err != nil && engine.FaultOf(o.Err).Code != event.CodeIncomplete {
+			t.Errorf("cut at %d: %v", at, o.Err)
 		}
-		if text := o.message.Content.Text(); !strings.HasPrefix("onetwo", text) || text != "" && o.message.Incomplete != (o.err != nil) {
-			t.Errorf("cut at %d: %+v", at, o.message)
+		if text := o.Content().Text(); !strings.HasPrefix("onetwo", text) || text != "" && o.Message.Incomplete != (o.Err != nil) {
+			t.Errorf("cut at %d: %+v", at, o.Message)
 		}
 	}
 }
@@ -108,19 +109,19 @@ func TestFailures(t *testing.T) {
 		{"no JSON", "data: <html>\n\n" + stop, event.CodeProtocol, false, "not JSON"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := ask(driver(answer(start + pieces + test.body)))
-			if o.err == nil {
+			o := wiretest.Ask(context.Background(), driver(answer(start+pieces+test.body)), engine.Request{})
+			if o.Err == nil {
 				t.Fatal("no error")
 			}
-			f := engine.FaultOf(o.err)
+			f := engine.FaultOf(o.Err)
 			if f.Code != test.code || f.Retryable != test.again || !strings.Contains(f.Message, test.says) {
 				t.Errorf("fault %+v", f)
 			}
-			if o.message.Content.Text() != "onetwo" || !o.message.Incomplete {
-				t.Errorf("message %+v", o.message)
+			if o.Content().Text() != "onetwo" || !o.Message.Incomplete {
+				t.Errorf("message %+v", o.Message)
 			}
-			if strings.HasPrefix(test.name, "failed") && o.usage != (event.Usage{InputTokens: 3, OutputTokens: 1}) {
-				t.Errorf("usage %+v", o.usage)
+			if strings.HasPrefix(test.name, "failed") && o.Usage != (event.Usage{InputTokens: 3, OutputTokens: 1}) {
+				t.Errorf("usage %+v", o.Usage)
 			}
 		})
 	}
@@ -138,7 +139,7 @@ func TestOnceMore(t *testing.T) {
 			return answer(start + pieces + stop).RoundTrip(r)
 		}),
 	}}
-	if o := ask(d); o.err != nil || o.message.Content.Text() != "onetwo" || asked != 3 {
+	if o := wiretest.Ask(context.Background(), d, engine.Request{}); o.Err != nil || o.Content().Text() != "onetwo" || asked != 3 {
 		t.Errorf("asked %d times: %+v", asked, o)
 	}
 }
@@ -228,9 +229,9 @@ func TestTooMuch(t *testing.T) {
 	for name, body := range map[string]string{
 		"calls": bit(call), "calls of one id": bit(same), "messages": bit(said), "calls at once": whole(call), "messages at once": whole(said),
 	} {
-		o := ask(driver(answer(body + stop)))
-		if o.err == nil || engine.FaultOf(o.err).Code != event.CodeTooLarge {
-			t.Errorf("%s: error %v, %d parts", name, o.err, len(o.message.Content))
+		o := wiretest.Ask(context.Background(), driver(answer(body+stop)), engine.Request{})
+		if o.Err == nil || engine.FaultOf(o.Err).Code != event.CodeTooLarge {
+			t.Errorf("%s: error %v, %d parts", name, o.Err, len(o.Message.Content))
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"agentx/engine/driver/anthropic"
 	"agentx/engine/driver/openai"
 	"agentx/engine/driver/wire"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
 
 	"go.uber.org/goleak"
@@ -71,18 +72,18 @@ func TestBrokenAnswers(t *testing.T) {
 				p := serve(t, test.play)
 				c := quick(t, nil)
 				c.MaxLine = 1 << 20
-				o := ask(context.Background(), d.driver(p.URL, c), engine.Request{})
-				if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
-					t.Errorf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+				if o.Fault == nil || o.Fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.Fault.Message) {
+					t.Errorf("fault %+v, want %s: %s", o.Fault, test.code, test.message)
 				}
-				if o.text != test.text {
-					t.Errorf("text %q, want %q", o.text, test.text)
+				if o.Text != test.text {
+					t.Errorf("text %q, want %q", o.Text, test.text)
 				}
-				if (o.message != nil) != (test.text != "") || o.message != nil && !o.message.Incomplete {
-					t.Errorf("message %+v", o.message)
+				if (o.Message != nil) != (test.text != "") || o.Message != nil && !o.Message.Incomplete {
+					t.Errorf("message %+v", o.Message)
 				}
-				if p.count() != 1 || len(o.retries) != 0 {
-					t.Errorf("%d requests, %d retries, want one try", p.count(), len(o.retries))
+				if p.count() != 1 || len(o.Retries) != 0 {
+					t.Errorf("%d requests, %d retries, want one try", p.count(), len(o.Retries))
 				}
 			})
 		}
@@ -107,12 +108,12 @@ func TestCutEverywhere(t *testing.T) {
 		}
 		for at := range len(all) {
 			c := &wire.Client{Transport: answer{all[:at]}, Attempts: 1}
-			o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
-			if (o.err == nil) != (at >= end) {
-				t.Errorf("cut at %d of %d (%q): error %v", at, len(all), all[max(0, at-20):at], o.err)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+			if (o.Err == nil) != (at >= end) {
+				t.Errorf("cut at %d of %d (%q): error %v", at, len(all), all[max(0, at-20):at], o.Err)
 			}
-			if !strings.HasPrefix("onetwo", o.text) {
-				t.Errorf("cut at %d: %q", at, o.text)
+			if !strings.HasPrefix("onetwo", o.Text) {
+				t.Errorf("cut at %d: %q", at, o.Text)
 			}
 		}
 	})
@@ -171,21 +172,21 @@ func TestLegalAnswers(t *testing.T) {
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				p := serve(t, test.play)
-				o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
-				if o.err != nil || o.stop != event.EndTurn {
-					t.Fatalf("stop %q, error %v", o.stop, o.err)
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if o.Err != nil || o.Stop != event.EndTurn {
+					t.Fatalf("stop %q, error %v", o.Stop, o.Err)
 				}
-				if o.text != test.text || o.message == nil || o.message.Content.Text() != test.text {
-					t.Errorf("text %.100q, want %.100q", o.text, test.text)
+				if o.Text != test.text || o.Message == nil || o.Message.Content.Text() != test.text {
+					t.Errorf("text %.100q, want %.100q", o.Text, test.text)
 				}
 				if p.count() != 1 {
 					t.Errorf("%d requests, want 1", p.count())
 				}
-				again := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{
-					History: []event.Message{event.UserMessage{ID: "u0", Content: event.Say("go")}, *o.message},
+				again := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{
+					History: []event.Message{event.UserMessage{ID: "u0", Content: event.Say("go")}, *o.Message},
 				})
-				if again.err != nil || !validJSON(p.requests[1].body) {
-					t.Errorf("the next request: %v, %.200q", again.err, p.requests[1].body)
+				if again.Err != nil || !validJSON(p.requests[1].body) {
+					t.Errorf("the next request: %v, %.200q", again.Err, p.requests[1].body)
 				}
 			})
 		}
@@ -235,12 +236,12 @@ func TestRefusals(t *testing.T) {
 		} {
 			t.Run(test.message, func(t *testing.T) {
 				p := serve(t, test.play)
-				o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
-				if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
-					t.Errorf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if o.Fault == nil || o.Fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.Fault.Message) {
+					t.Errorf("fault %+v, want %s: %s", o.Fault, test.code, test.message)
 				}
-				if o.fault != nil && (strings.Contains(o.fault.Message, secret) || strings.ContainsAny(o.fault.Message, "\n\x1b\x07") || len(o.fault.Message) > 600) {
-					t.Errorf("message %q", o.fault.Message)
+				if o.Fault != nil && (strings.Contains(o.Fault.Message, secret) || strings.ContainsAny(o.Fault.Message, "\n\x1b\x07") || len(o.Fault.Message) > 600) {
+					t.Errorf("message %q", o.Fault.Message)
 				}
 				if p.count() != 1 {
 					t.Errorf("%d requests, want 1", p.count())
@@ -283,23 +284,23 @@ func TestRetries(t *testing.T) {
 				var waits []time.Duration
 				c := quick(t, &waits)
 				c.Random = func() float64 { return 0.5 }
-				o := ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, c), engine.Request{})
 				if p.count() != test.requests || fmt.Sprint(waits) != fmt.Sprint(test.waits) {
 					t.Errorf("%d requests, waits %v, want %d, %v", p.count(), waits, test.requests, test.waits)
 				}
-				if test.fails == "" && (o.err != nil || o.text != said(20)) {
-					t.Errorf("text %q, error %v", o.text, o.err)
+				if test.fails == "" && (o.Err != nil || o.Text != said(20)) {
+					t.Errorf("text %q, error %v", o.Text, o.Err)
 				}
-				if test.fails != "" && (o.fault == nil || o.fault.Code != test.fails || !o.fault.Retryable) {
-					t.Errorf("fault %+v, want %s", o.fault, test.fails)
+				if test.fails != "" && (o.Fault == nil || o.Fault.Code != test.fails || !o.Fault.Retryable) {
+					t.Errorf("fault %+v, want %s", o.Fault, test.fails)
 				}
-				for i, r := range o.retries {
+				for i, r := range o.Retries {
 					if r.Attempt != i+2 || r.MaxAttempts != 4 || r.DelayMs != test.waits[i].Milliseconds() || r.Reason == "" {
 						t.Errorf("announced %+v", r)
 					}
 				}
-				if len(o.retries) != len(waits) {
-					t.Errorf("%d announced, %d waited", len(o.retries), len(waits))
+				if len(o.Retries) != len(waits) {
+					t.Errorf("%d announced, %d waited", len(o.Retries), len(waits))
 				}
 				if first, last := p.requests[0].header.Get("Idempotency-Key"), p.requests[len(p.requests)-1].header.Get("Idempotency-Key"); first == "" || first != last {
 					t.Errorf("idempotency keys %q and %q, want the same", first, last)
@@ -324,7 +325,7 @@ func TestJitter(t *testing.T) {
 	seen := map[time.Duration]bool{}
 	for range 10 {
 		var waits []time.Duration
-		ask(context.Background(), dialects[0].driver(p.URL, quick(t, &waits)), engine.Request{})
+		wiretest.Ask(context.Background(), dialects[0].driver(p.URL, quick(t, &waits)), engine.Request{})
 		for i, w := range waits {
 			if w < 0 || w > 500*time.Millisecond<<i {
 				t.Errorf("wait %d is %v", i, w)
@@ -365,15 +366,15 @@ func TestNoConnection(t *testing.T) {
 		{"https://[::1", `base URL is not an address`, event.CodeConfiguration, 1},
 	} {
 		t.Run(test.base, func(t *testing.T) {
-			o := ask(context.Background(), dialects[1].driver(test.base, quick(t, nil)), engine.Request{})
-			if o.fault == nil || o.fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.fault.Message) {
-				t.Fatalf("fault %+v, want %s: %s", o.fault, test.code, test.message)
+			o := wiretest.Ask(context.Background(), dialects[1].driver(test.base, quick(t, nil)), engine.Request{})
+			if o.Fault == nil || o.Fault.Code != test.code || !regexp.MustCompile(test.message).MatchString(o.Fault.Message) {
+				t.Fatalf("fault %+v, want %s: %s", o.Fault, test.code, test.message)
 			}
-			if strings.Contains(o.fault.Message, secret) {
-				t.Errorf("message %q", o.fault.Message)
+			if strings.Contains(o.Fault.Message, secret) {
+				t.Errorf("message %q", o.Fault.Message)
 			}
-			if len(o.retries) != test.tries-1 {
-				t.Errorf("%d tries, want %d", len(o.retries)+1, test.tries)
+			if len(o.Retries) != test.tries-1 {
+				t.Errorf("%d tries, want %d", len(o.Retries)+1, test.tries)
 			}
 		})
 	}
@@ -390,9 +391,9 @@ func TestProxy(t *testing.T) {
 	c := quick(t, nil)
 	c.Proxy = http.ProxyURL(address)
 	c.Attempts = 1
-	o := ask(context.Background(), dialects[0].driver("https://api.example.com", c), engine.Request{})
-	if o.fault == nil || o.fault.Code != event.CodeNetwork || !strings.Contains(o.fault.Message, "the proxy") || strings.Contains(o.fault.Message, "hunter2") {
-		t.Errorf("fault %+v", o.fault)
+	o := wiretest.Ask(context.Background(), dialects[0].driver("https://api.example.com", c), engine.Request{})
+	if o.Fault == nil || o.Fault.Code != event.CodeNetwork || !strings.Contains(o.Fault.Message, "the proxy") || strings.Contains(o.Fault.Message, "hunter2") {
+		t.Errorf("fault %+v", o.Fault)
 	}
 }
 
@@ -412,15 +413,15 @@ func TestKeys(t *testing.T) {
 		{func(context.Context) (string, error) { return "", io.ErrClosedPipe }, "", event.CodeAuthentication},
 	} {
 		before := p.count()
-		o := ask(context.Background(), anthropic.Driver{BaseURL: p.URL, Key: test.key, Client: quick(t, nil)}, engine.Request{})
+		o := wiretest.Ask(context.Background(), anthropic.Driver{BaseURL: p.URL, Key: test.key, Client: quick(t, nil)}, engine.Request{})
 		if test.code != "" {
-			if o.fault == nil || o.fault.Code != test.code || p.count() != before {
-				t.Errorf("fault %+v after %d requests, want %s", o.fault, p.count()-before, test.code)
+			if o.Fault == nil || o.Fault.Code != test.code || p.count() != before {
+				t.Errorf("fault %+v after %d requests, want %s", o.Fault, p.count()-before, test.code)
 			}
 			continue
 		}
-		if got := p.requests[before].header; o.err != nil || got.Get("X-Api-Key") != test.sent || got.Get("User-Agent") != "agentx/test" {
-			t.Errorf("sent %q, error %v", got, o.err)
+		if got := p.requests[before].header; o.Err != nil || got.Get("X-Api-Key") != test.sent || got.Get("User-Agent") != "agentx/test" {
+			t.Errorf("sent %q, error %v", got, o.Err)
 		}
 	}
 }
@@ -438,8 +439,8 @@ func TestLeaving(t *testing.T) {
 			})
 			ctx, cancel := context.WithCancelCause(context.Background())
 			go func() { <-asked; cancel(engine.Interrupt(event.ByUser)) }() // ends when it was asked
-			if o := ask(ctx, d.driver(p.URL, quick(t, nil)), engine.Request{}); o.text != "" {
-				t.Errorf("text %q", o.text)
+			if o := wiretest.Ask(ctx, d.driver(p.URL, quick(t, nil)), engine.Request{}); o.Text != "" {
+				t.Errorf("text %q", o.Text)
 			}
 			<-p.gone
 		})
@@ -447,7 +448,7 @@ func TestLeaving(t *testing.T) {
 			p := serve(t, silent(d.start+d.pieces(3)))
 			ctx, cancel := context.WithCancelCause(context.Background())
 			text := ""
-			o := ask(ctx, watched{d.driver(p.URL, quick(t, nil)), func(e event.Stream) {
+			o := wiretest.Ask(ctx, watched{d.driver(p.URL, quick(t, nil)), func(e event.Stream) {
 				if d, ok := e.(event.TextDelta); ok {
 					text += d.Text
 				}
@@ -455,11 +456,11 @@ func TestLeaving(t *testing.T) {
 					go cancel(engine.Interrupt(event.ByUser)) // ends at once
 				}
 			}}, engine.Request{})
-			if o.message == nil || o.message.Content.Text() != said(3) || o.message.StopReason != event.StopInterrupted {
-				t.Errorf("message %+v", o.message)
+			if o.Message == nil || o.Message.Content.Text() != said(3) || o.Message.StopReason != event.StopInterrupted {
+				t.Errorf("message %+v", o.Message)
 			}
-			if d.name == "anthropic" && o.usage.InputTokens != 7 {
-				t.Errorf("usage %+v: what was stopped has its price too", o.usage)
+			if d.name == "anthropic" && o.Usage.InputTokens != 7 {
+				t.Errorf("usage %+v: what was stopped has its price too", o.Usage)
 			}
 			<-p.gone
 		})
@@ -468,7 +469,7 @@ func TestLeaving(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				began := time.Now()
-				ask(ctx, watched{d.driver("http://localhost", &wire.Client{Transport: always{500, "Retry-After", "50"}}), func(e event.Stream) {
+				wiretest.Ask(ctx, watched{d.driver("http://localhost", &wire.Client{Transport: always{500, "Retry-After", "50"}}), func(e event.Stream) {
 					if _, ok := e.(event.Retrying); ok {
 						time.AfterFunc(20*time.Millisecond, cancel)
 					}
@@ -515,8 +516,8 @@ func TestConnectionServesAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				body := &late{Reader: strings.NewReader(d.whole()), after: after, closed: make(chan struct{})}
 				began := time.Now()
-				if o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: body}), engine.Request{}); o.err != nil {
-					t.Fatal(o.err)
+				if o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: body}), engine.Request{}); o.Err != nil {
+					t.Fatal(o.Err)
 				}
 				if took := time.Since(began); body.whole != whole || took > time.Second && !d.late || took > 4*time.Second {
 					t.Errorf("an end after %v was read: %v, and took %v", after, body.whole, took)
@@ -571,11 +572,11 @@ func TestEndless(t *testing.T) {
 				}
 			}
 		})
-		o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{Options: engine.Options{MaxTokens: 9_000}})
-		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "exceeded") {
-			t.Errorf("fault %+v", o.fault)
+		o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{Options: engine.Options{MaxTokens: 9_000}})
+		if o.Fault == nil || o.Fault.Code != event.CodeTooLarge || !strings.Contains(o.Fault.Message, "exceeded") {
+			t.Errorf("fault %+v", o.Fault)
 		}
-		if n := len(o.text); n > 72_000 || n < 65_000 {
+		if n := len(o.Text); n > 72_000 || n < 65_000 {
 			t.Errorf("%d bytes of text", n)
 		}
 	})
@@ -590,9 +591,9 @@ func TestManyCalls(t *testing.T) {
 			b.WriteString(d.call(i))
 		}
 		c := &wire.Client{Transport: answer{b.String() + d.stop}}
-		o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
-		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "500 tools") {
-			t.Errorf("%s: %+v", d.name, o.fault)
+		o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+		if o.Fault == nil || o.Fault.Code != event.CodeTooLarge || !strings.Contains(o.Fault.Message, "500 tools") {
+			t.Errorf("%s: %+v", d.name, o.Fault)
 		}
 	}
 }
@@ -602,9 +603,9 @@ func TestThoughtsAreFree(t *testing.T) {
 	d := dialects[0]
 	thought := sse("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"`+strings.Repeat("hm ", 1000)+`"}}`)
 	c := &wire.Client{Transport: answer{d.start + strings.Repeat(thought, 100) + d.pieces(20) + d.stop}}
-	o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{Options: engine.Options{MaxTokens: 10}})
-	if o.err != nil || o.text != said(20) || len(o.message.Content.Thinking()) != 300_000 {
-		t.Errorf("%d bytes of text, %v", len(o.text), o.err)
+	o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{Options: engine.Options{MaxTokens: 10}})
+	if o.Err != nil || o.Text != said(20) || len(o.Message.Content.Thinking()) != 300_000 {
+		t.Errorf("%d bytes of text, %v", len(o.Text), o.Err)
 	}
 }
 
@@ -616,9 +617,9 @@ func TestStrangeCounts(t *testing.T) {
 			`"prompt_tokens":7,"completion_tokens":42`, `"prompt_tokens":9223372036854775807,"completion_tokens":-9`,
 			`"promptTokenCount":7`, `"promptTokenCount":-7`, `"eval_count":42`, `"eval_count":9223372036854775807`).Replace(d.whole())
 		c := &wire.Client{Transport: answer{odd}}
-		o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
-		if o.err != nil || o.usage != (event.Usage{}) {
-			t.Errorf("%s: usage %+v, error %v", d.name, o.usage, o.err)
+		o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+		if o.Err != nil || o.Usage != (event.Usage{}) {
+			t.Errorf("%s: usage %+v, error %v", d.name, o.Usage, o.Err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"agentx/engine"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/enginetest"
 )
 
@@ -33,7 +34,7 @@ func TestFiveHundredTurns(t *testing.T) {
 		c := quick(t, nil)
 		running := 0
 		for i := range 500 {
-			ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+			wiretest.Ask(context.Background(), d.driver(p.URL, c), engine.Request{})
 			if i == 50 {
 				running = runtime.NumGoroutine()
 			}

@@ -21,7 +21,6 @@ import (
 	"agentx/engine/driver/openai"
 	"agentx/engine/driver/responses"
 	"agentx/engine/driver/wire"
-	"agentx/engine/event"
 )
 
 // A dialect is how a provider says things.
@@ -281,46 +280,6 @@ func then(k int, first, next scene) scene {
 			next(w, r, n)
 		}
 	}
-}
-
-// An outcome is what the engine made of an answer.
-type outcome struct {
-	text    string
-	message *event.AssistantMessage
-	stop    event.StopReason
-	usage   event.Usage
-	retries []event.Retrying
-	fault   *engine.Fault
-	err     error
-}
-
-// ask has the engine answer one message with d.
-func ask(ctx context.Context, d engine.Driver, req engine.Request) outcome {
-	var o outcome
-	if len(req.Message.Content) == 0 {
-		req.Message = event.UserMessage{ID: "u1", Content: event.Say("go")}
-	}
-	req.Model = "m"
-	for ev, err := range (engine.Engine{Driver: d}).Events(ctx, req) {
-		if err != nil {
-			o.err = err
-			o.fault = engine.FaultOf(err)
-			break
-		}
-		switch data := ev.Data.(type) {
-		case event.TextDelta:
-			o.text += data.Text
-		case event.AssistantMessage:
-			o.message = &data
-		case event.MessageStop:
-			o.stop = data.StopReason
-		case event.Retrying:
-			o.retries = append(o.retries, data)
-		case event.TurnResponse:
-			o.usage = data.Usage
-		}
-	}
-	return o
 }
 
 // quick is a client that does not wait, and notes how long it would have.

@@ -25,6 +25,7 @@ import (
 	"agentx/engine/driver/openai"
 	"agentx/engine/driver/responses"
 	"agentx/engine/driver/wire"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
 )
 
@@ -47,8 +48,8 @@ func TestFramings(t *testing.T) {
 		}
 		for name, body := range shapes {
 			c := &wire.Client{Transport: answer{body}}
-			if o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{}); o.err != nil || o.text != said(20) {
-				t.Errorf("%s: text %q, error %v", name, o.text, o.err)
+			if o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{}); o.Err != nil || o.Text != said(20) {
+				t.Errorf("%s: text %q, error %v", name, o.Text, o.Err)
 			}
 		}
 	})
@@ -83,9 +84,9 @@ func TestNothingIsPaidTwice(t *testing.T) {
 				p := serve(t, play)
 				c := quick(t, nil)
 				c.Idle = 200 * time.Millisecond
-				o := ask(context.Background(), d.driver(p.URL, c), engine.Request{})
-				if o.fault == nil || p.count() != 1 || len(o.retries) != 0 {
-					t.Errorf("%s and then %s: %d requests, %+v", first, then, p.count(), o.fault)
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, c), engine.Request{})
+				if o.Fault == nil || p.count() != 1 || len(o.Retries) != 0 {
+					t.Errorf("%s and then %s: %d requests, %+v", first, then, p.count(), o.Fault)
 				}
 			}
 		}
@@ -96,9 +97,9 @@ func TestNothingIsPaidTwice(t *testing.T) {
 func TestAnErrorForEver(t *testing.T) {
 	eachDialect(t, func(t *testing.T, d dialect) {
 		p := serve(t, stream(d.start, d.broken))
-		o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
-		if o.fault == nil || o.fault.Code != event.CodeOverloaded || !o.fault.Retryable || o.message != nil || p.count() != 4 || len(o.retries) != 3 {
-			t.Errorf("%d requests, %d announced, %+v", p.count(), len(o.retries), o.fault)
+		o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+		if o.Fault == nil || o.Fault.Code != event.CodeOverloaded || !o.Fault.Retryable || o.Message != nil || p.count() != 4 || len(o.Retries) != 3 {
+			t.Errorf("%d requests, %d announced, %+v", p.count(), len(o.Retries), o.Fault)
 		}
 	})
 }
@@ -113,9 +114,9 @@ func TestWhichStatusPasses(t *testing.T) {
 		} {
 			for _, code := range codes {
 				p := serve(t, status(code, ""))
-				o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
-				if o.fault == nil || p.count() != tries || !strings.Contains(o.fault.Message, strconv.Itoa(code)) {
-					t.Errorf("%d: %d requests, want %d: %+v", code, p.count(), tries, o.fault)
+				o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+				if o.Fault == nil || p.count() != tries || !strings.Contains(o.Fault.Message, strconv.Itoa(code)) {
+					t.Errorf("%d: %d requests, want %d: %+v", code, p.count(), tries, o.Fault)
 				}
 			}
 		}
@@ -129,9 +130,9 @@ func TestNobodyElseIsTold(t *testing.T) {
 		thief := serve(t, stream(d.whole()))
 		for _, code := range []int{301, 302, 303, 307, 308} {
 			p := serve(t, status(code, "", "Location", thief.URL+"/take"))
-			o := ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
-			if o.fault == nil || !strings.Contains(o.fault.Message, "redirect") || p.count() != 1 || thief.count() != 0 {
-				t.Errorf("%d: %d requests, %d elsewhere, %+v", code, p.count(), thief.count(), o.fault)
+			o := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{})
+			if o.Fault == nil || !strings.Contains(o.Fault.Message, "redirect") || p.count() != 1 || thief.count() != 0 {
+				t.Errorf("%d: %d requests, %d elsewhere, %+v", code, p.count(), thief.count(), o.Fault)
 			}
 		}
 	})
@@ -158,9 +159,9 @@ func TestWhereTheKeyIsFrom(t *testing.T) {
 		},
 	} {
 		p := serve(t, status(401, `{"error":{"message":"no such key: `+secret+`"}}`))
-		o := ask(context.Background(), driver(p.URL, quick(t, nil)), engine.Request{})
-		if o.fault == nil || o.fault.Code != event.CodeAuthentication || !strings.Contains(o.fault.Message, source) || strings.Contains(o.fault.Message, secret) {
-			t.Errorf("%s: %+v", name, o.fault)
+		o := wiretest.Ask(context.Background(), driver(p.URL, quick(t, nil)), engine.Request{})
+		if o.Fault == nil || o.Fault.Code != event.CodeAuthentication || !strings.Contains(o.Fault.Message, source) || strings.Contains(o.Fault.Message, secret) {
+			t.Errorf("%s: %+v", name, o.Fault)
 		}
 	}
 }
@@ -189,9 +190,9 @@ func TestADrippingHead(t *testing.T) {
 			})
 			transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return here, nil }}
 			began := time.Now()
-			o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: transport}), engine.Request{})
-			if took := time.Since(began); o.fault == nil || o.fault.Code != event.CodeTimeout || took != 5*time.Minute || len(o.retries) != 0 {
-				t.Errorf("took %v: %+v", took, o.fault)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: transport}), engine.Request{})
+			if took := time.Since(began); o.Fault == nil || o.Fault.Code != event.CodeTimeout || took != 5*time.Minute || len(o.Retries) != 0 {
+				t.Errorf("took %v: %+v", took, o.Fault)
 			}
 			there.Close()
 			here.Close()
@@ -208,13 +209,13 @@ func TestALineTooLong(t *testing.T) {
 			return // all streams of events are read by one reader
 		}
 		begin, _, _ := strings.Cut(d.text("@"), "@")
-		c := &wire.Client{Transport: served{200, nil, func() io.Reader {
+		c := &wire.Client{Transport: wiretest.Served{Status: 200, Body: func() io.Reader {
 			return io.MultiReader(strings.NewReader(d.start+d.pieces(2)+begin), endless('x'))
 		}}}
 		before := allocated()
-		o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
-		if o.fault == nil || o.fault.Code != event.CodeTooLarge || !strings.Contains(o.fault.Message, "line longer than 32 MB") || o.text != said(2) {
-			t.Errorf("text %.100q, %+v", o.text, o.fault)
+		o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+		if o.Fault == nil || o.Fault.Code != event.CodeTooLarge || !strings.Contains(o.Fault.Message, "line longer than 32 MB") || o.Text != said(2) {
+			t.Errorf("text %.100q, %+v", o.Text, o.Fault)
 		}
 		if spent := allocated() - before; spent > 400<<20 {
 			t.Errorf("%d MB were asked for", spent>>20)
@@ -227,25 +228,25 @@ func TestALineTooLong(t *testing.T) {
 func TestAFlood(t *testing.T) {
 	eachDialect(t, func(t *testing.T, d dialect) {
 		piece := d.text(strings.Repeat("0123456789abcdef", 4096))
-		flood := served{200, nil, func() io.Reader { return io.MultiReader(strings.NewReader(d.start), &again{piece: piece}) }}
+		flood := wiretest.Served{Status: 200, Body: func() io.Reader { return io.MultiReader(strings.NewReader(d.start), &again{piece: piece}) }}
 		ctx, cancel := context.WithCancelCause(context.Background())
 		pieces := 0
-		o := ask(ctx, watched{d.driver("http://localhost", &wire.Client{Transport: flood}), func(e event.Stream) {
+		o := wiretest.Ask(ctx, watched{d.driver("http://localhost", &wire.Client{Transport: flood}), func(e event.Stream) {
 			if _, ok := e.(event.TextDelta); ok {
 				if pieces++; pieces == 3 {
 					cancel(engine.Interrupt(event.ByUser))
 				}
 			}
 		}}, engine.Request{})
-		if pieces != 3 || o.message == nil || o.message.StopReason != event.StopInterrupted {
-			t.Errorf("%d pieces behind the third, stop %q", pieces-3, o.stop)
+		if pieces != 3 || o.Message == nil || o.Message.StopReason != event.StopInterrupted {
+			t.Errorf("%d pieces behind the third, stop %q", pieces-3, o.Stop)
 		}
 		if d.name != "anthropic" {
 			return // one is enough: who counts is the same for all
 		}
-		o = ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: flood}), engine.Request{})
-		if n := len(o.text); o.fault == nil || o.fault.Code != event.CodeTooLarge || n > 32<<20 || n < 31<<20 {
-			t.Errorf("%d bytes, %+v", n, o.fault)
+		o = wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: flood}), engine.Request{})
+		if n := len(o.Text); o.Fault == nil || o.Fault.Code != event.CodeTooLarge || n > 32<<20 || n < 31<<20 {
+			t.Errorf("%d bytes, %+v", n, o.Fault)
 		}
 	})
 }
@@ -270,9 +271,9 @@ func TestNothingSaid(t *testing.T) {
 			"no pieces":    d.start + d.stop,
 			"null":         d.start + strings.Replace(d.text("@"), `"@"`, "null", 1) + d.stop,
 		} {
-			o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{body}, Attempts: 1}), engine.Request{})
-			if o.text != "" || o.message != nil {
-				t.Errorf("%s: message %+v, error %v", name, o.message, o.err)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{body}, Attempts: 1}), engine.Request{})
+			if o.Text != "" || o.Message != nil {
+				t.Errorf("%s: message %+v, error %v", name, o.Message, o.Err)
 			}
 		}
 	})
@@ -294,9 +295,9 @@ func TestWhyItStopped(t *testing.T) {
 	}
 	eachDialect(t, func(t *testing.T, d dialect) {
 		for want, changed := range all[d.name] {
-			o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{changed.Replace(d.whole())}}), engine.Request{})
-			if o.err != nil || o.stop != want || o.text != said(20) || o.message == nil || o.message.StopReason != want {
-				t.Errorf("stop %q, want %q; text %q, error %v", o.stop, want, o.text, o.err)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{changed.Replace(d.whole())}}), engine.Request{})
+			if o.Err != nil || o.Stop != want || o.Text != said(20) || o.Message == nil || o.Message.StopReason != want {
+				t.Errorf("stop %q, want %q; text %q, error %v", o.Stop, want, o.Text, o.Err)
 			}
 		}
 	})
@@ -466,11 +467,11 @@ func TestTiers(t *testing.T) {
 			`"a\u001b[31m` + strings.Repeat("x", 99) + `"`: "a␛[31m" + strings.Repeat("x", 34),
 		} {
 			body := strings.ReplaceAll(d.whole(), place[0], fmt.Sprintf(place[1], word))
-			o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{body}}), engine.Request{})
-			if o.err != nil || o.usage.Tier != want || o.usage.InputTokens != 7 || o.usage.OutputTokens != 42 {
-				t.Errorf("%s: %+v, error %v; want tier %q", word, o.usage, o.err, want)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: answer{body}}), engine.Request{})
+			if o.Err != nil || o.Usage.Tier != want || o.Usage.InputTokens != 7 || o.Usage.OutputTokens != 42 {
+				t.Errorf("%s: %+v, error %v; want tier %q", word, o.Usage, o.Err, want)
 			}
-			cost, known := (engine.Price{Input: 1, Output: 1}).Cost(o.usage)
+			cost, known := (engine.Price{Input: 1, Output: 1}).Cost(o.Usage)
 			if known != (want == "") || known && cost != 49 {
 				t.Errorf("%s: costs %v, known: %v", word, cost, known)
 			}
@@ -486,9 +487,9 @@ func TestAConnectionThatWasOld(t *testing.T) {
 			old := &stale{err: &net.OpError{Op: "write", Net: "tcp", Err: gone}, then: answer{d.whole()}}
 			c := quick(t, nil)
 			c.Transport = old
-			o := ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
-			if o.err != nil || o.text != said(20) || len(o.retries) != 1 || !strings.Contains(o.retries[0].Reason, "the connection") {
-				t.Errorf("%v: %+v, error %v", gone, o.retries, o.err)
+			o := wiretest.Ask(context.Background(), d.driver("http://localhost", c), engine.Request{})
+			if o.Err != nil || o.Text != said(20) || len(o.Retries) != 1 || !strings.Contains(o.Retries[0].Reason, "the connection") {
+				t.Errorf("%v: %+v, error %v", gone, o.Retries, o.Err)
 			}
 		}
 	})
@@ -607,12 +608,12 @@ func TestAStreamLeftOpen(t *testing.T) {
 					steps = append(steps, step{2 * time.Second, s})
 				}
 				began := time.Now()
-				o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: scripted{steps: append(steps, behind...)}}), engine.Request{})
+				o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: scripted{steps: append(steps, behind...)}}), engine.Request{})
 				if took := time.Since(began) - 2*time.Second*time.Duration(len(last)); took > 4*time.Second {
 					t.Errorf("%s: waited %v for nothing", name, took)
 				}
-				if o.err != nil || o.text != said(20) || o.stop != event.EndTurn || o.usage.OutputTokens != 42 || o.usage.InputTokens != 7 {
-					t.Errorf("%s: stop %q, usage %+v, error %v", name, o.stop, o.usage, o.err)
+				if o.Err != nil || o.Text != said(20) || o.Stop != event.EndTurn || o.Usage.OutputTokens != 42 || o.Usage.InputTokens != 7 {
+					t.Errorf("%s: stop %q, usage %+v, error %v", name, o.Stop, o.Usage, o.Err)
 				}
 			})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"agentx/engine"
 	"agentx/engine/driver/wire"
+	"agentx/engine/driver/wire/wiretest"
 	"agentx/engine/event"
 )
 
@@ -104,26 +105,26 @@ func TestSilence(t *testing.T) {
 			t.Run(test.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					began := time.Now()
-					o := ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: test.play}), engine.Request{})
+					o := wiretest.Ask(context.Background(), d.driver("http://localhost", &wire.Client{Transport: test.play}), engine.Request{})
 					took := time.Since(began)
 					// what follows a stop is waited for a moment, for the connection's sake
 					if took < test.took || took > test.took+time.Second {
 						t.Errorf("took %v, want %v", took, test.took)
 					}
-					if o.text != test.text {
-						t.Errorf("text %q, want %q", o.text, test.text)
+					if o.Text != test.text {
+						t.Errorf("text %q, want %q", o.Text, test.text)
 					}
 					if test.message == "" {
-						if o.err != nil {
-							t.Error(o.err)
+						if o.Err != nil {
+							t.Error(o.Err)
 						}
 						return
 					}
-					if o.fault == nil || o.fault.Code != event.CodeTimeout || !strings.Contains(o.fault.Message, test.message) || !o.fault.Retryable {
-						t.Errorf("fault %+v, want %q", o.fault, test.message)
+					if o.Fault == nil || o.Fault.Code != event.CodeTimeout || !strings.Contains(o.Fault.Message, test.message) || !o.Fault.Retryable {
+						t.Errorf("fault %+v, want %q", o.Fault, test.message)
 					}
-					if len(o.retries) != 0 {
-						t.Errorf("tried again after silence: %v", o.retries)
+					if len(o.Retries) != 0 {
+						t.Errorf("tried again after silence: %v", o.Retries)
 					}
 				})
 			})
@@ -149,9 +150,9 @@ func TestWaiting(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), test.cancel)
 			defer cancel()
 			began := time.Now()
-			o := ask(ctx, d.driver("http://localhost", &wire.Client{Transport: limited(test.after)}), engine.Request{})
+			o := wiretest.Ask(ctx, d.driver("http://localhost", &wire.Client{Transport: limited(test.after)}), engine.Request{})
 			if took := time.Since(began); took != test.took {
-				t.Errorf("after %s: took %v, want %v (%v)", test.after, took, test.took, o.err)
+				t.Errorf("after %s: took %v, want %v (%v)", test.after, took, test.took, o.Err)
 			}
 		})
 	}
