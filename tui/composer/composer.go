@@ -103,6 +103,7 @@ type Model struct {
 	vi         vi
 
 	frame       frame
+	prompt      string
 	placeholder string
 }
 

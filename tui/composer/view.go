@@ -211,12 +211,14 @@ func (m Model) View() string {
 	return b.String()
 }
 
-// invite lays the placeholder out, which is shown in every frame of an answer.
+// invite lays out the prompt and the placeholder, which are shown in every frame
+// of an answer.
 func (m Model) invite() Model {
 	s := m.config.Placeholder
 	if m.busy && m.config.Busy != "" {
 		s = m.config.Busy
 	}
+	m.prompt = m.config.Styles.Prompt.Render(m.config.Prompt)
 	m.placeholder = m.config.Styles.Placeholder.Render(text.Truncate(text.Line(s), m.width-m.gutter()))
 	return m
 }
@@ -233,7 +235,7 @@ func (m Model) mark(i int) string {
 	case i == 0 && m.vi.normal:
 		return m.config.Styles.Prompt.Render("N" + strings.Repeat(" ", n-1))
 	case i == 0 && m.frame.first:
-		return m.config.Styles.Prompt.Render(m.config.Prompt)
+		return m.prompt
 	case i == 0:
 		return m.config.Styles.Prompt.Render(m.config.mark("↑", "^") + strings.Repeat(" ", n-1))
 	case i == len(m.frame.rows)-1 && m.frame.more:
