@@ -45,7 +45,7 @@ func (db *DB) backup(ctx context.Context, dest string) (err error) {
 	if err := persist(draft); err != nil {
 		return err
 	}
-	if err := os.Rename(draft, dest); err != nil {
+	if err := christen(draft, dest); err != nil {
 		return err
 	}
 	return persist(filepath.Dir(dest))
@@ -79,6 +79,18 @@ func verify(ctx context.Context, path string) error {
 	}
 	if verdict != "ok" {
 		return fmt.Errorf("%w: %s", ErrCorrupt, verdict)
+	}
+	return nil
+}
+
+// christen gives a file its name, but not over what came there meanwhile.
+func christen(draft, dest string) error {
+	err := os.Link(draft, dest)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s: %w", dest, ErrExists)
+	}
+	if err != nil { // not every file system has links
+		return os.Rename(draft, dest)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 )
@@ -44,9 +45,12 @@ func carve(path string) (*carving, error) {
 		return nil, err
 	}
 	c := &carving{file: f, size: usualPage, usable: usualPage, newer: map[int]int64{}, free: map[int]bool{}}
-	if log, err := os.Open(path + "-wal"); err == nil {
+	switch log, err := os.Open(path + "-wal"); {
+	case err == nil:
 		c.log = log
 		c.readLog()
+	case !errors.Is(err, fs.ErrNotExist): // what is newest would be missing, and nobody told
+		return nil, errors.Join(err, f.Close())
 	}
 	c.readHeader()
 	c.readFree()
@@ -55,7 +59,7 @@ func carve(path string) (*carving, error) {
 
 func (c *carving) close() error {
 	if c.log != nil {
-		c.log.Close()
+		c.log.Close() // it was only read
 	}
 	return c.file.Close()
 }

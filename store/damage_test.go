@@ -235,7 +235,10 @@ func FuzzCarve(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer c.close()
-		found := c.find()
+		found, err := c.find(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		for n := range found.logs {
 			found.log(n)
 		}
@@ -267,6 +270,37 @@ func TestNothingIsRecoveredOfNothing(t *testing.T) {
 	}
 	if left := glob(t, filepath.Join(dir, ".agentx*")); len(left) > 0 {
 		t.Errorf("%v is left", left)
+	}
+}
+
+// Without a log that is there nothing is recovered, for the newest would be
+// missing; nor where the user has had enough; and a name that was taken meanwhile
+// stays with whoever took it.
+func TestARecoveryThatCannotBeWhole(t *testing.T) {
+	path, _, _ := lived(t)
+	dest := filepath.Join(t.TempDir(), "new.db")
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Recover(stopped, path, dest, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Recover() = %v, want that it was stopped", err)
+	}
+	if err := errors.Join(os.RemoveAll(path+"-wal"), os.Symlink(path+"-wal", path+"-wal")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Recover(t.Context(), path, dest, Options{}); err == nil {
+		t.Error("Recover() without the log that is there = nil, want an error")
+	}
+	if _, err := os.Lstat(dest); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was written: %v", err)
+	}
+	if err := os.WriteFile(dest, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := christen(path, dest); !errors.Is(err, ErrExists) {
+		t.Errorf("christen() over a file = %v, want ErrExists", err)
+	}
+	if text, err := os.ReadFile(dest); string(text) != "mine" {
+		t.Errorf("what came there meanwhile is %d bytes, %v", len(text), err)
 	}
 }
 

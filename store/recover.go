@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -52,7 +53,8 @@ func (db *DB) recover(ctx context.Context, dest string) (r Recovery, err error) 
 	if err := db.there(); err != nil {
 		return r, err
 	}
-	if r, err = copySound(ctx, db.path, dest); err == nil || errors.Is(err, ErrDiskFull) || errors.Is(err, ErrPermission) {
+	r, err = copySound(ctx, db.path, dest)
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrDiskFull) || errors.Is(err, ErrPermission) {
 		return r, err
 	}
 	leave, err := db.keepOut()
@@ -110,7 +112,10 @@ func (db *DB) salvage(ctx context.Context, dest string) (r Recovery, err error) 
 		return r, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	found := c.find()
+	found, err := c.find(ctx)
+	if err != nil {
+		return r, err
+	}
 	if len(found.logs) == 0 && len(found.sessions) == 0 {
 		return r, fmt.Errorf("%w: nothing of one is in it", ErrNotDatabase)
 	}
@@ -133,10 +138,8 @@ func (db *DB) salvage(ctx context.Context, dest string) (r Recovery, err error) 
 	if err := persist(draft); err != nil {
 		return r, err
 	}
-	if err := os.Link(draft, dest); err != nil { // not over what came there meanwhile
-		if err := os.Rename(draft, dest); err != nil {
-			return r, err
-		}
+	if err := christen(draft, dest); err != nil {
+		return r, err
 	}
 	return r, persist(filepath.Dir(dest))
 }
@@ -164,9 +167,12 @@ type find struct {
 type spot struct{ page, cell int }
 
 // find looks through all pages.
-func (c *carving) find() find {
+func (c *carving) find(ctx context.Context) (find, error) {
 	f := find{carving: c, sessions: map[int64][]any{}, names: map[int64]string{}, logs: map[int64]map[int64]spot{}, rows: map[string][]cell{}}
 	for n := 1; n <= c.count; n++ {
+		if err := ctx.Err(); err != nil {
+			return f, err
+		}
 		for i, one := range c.cells(n) {
 			switch table := tableOf(one); table {
 			case "":
@@ -184,12 +190,15 @@ func (c *carving) find() find {
 			}
 		}
 	}
-	return f
+	return f, nil
 }
 
-// ours reports whether anything of a session can be read.
+// glimpse is at how many pages one looks to know whose a file is: it may be any.
+const glimpse = 1 << 14
+
+// ours reports whether anything of a session can be read at the beginning.
 func (c *carving) ours() bool {
-	for n := 1; n <= c.count; n++ {
+	for n := 1; n <= min(c.count, glimpse); n++ {
 		for _, one := range c.cells(n) {
 			if table := tableOf(one); table == "sessions" || table == "events" {
 				return true
@@ -300,11 +309,8 @@ func (f find) restore(ctx context.Context, db *DB, n int64, live string, r *Reco
 	if err != nil {
 		return err
 	}
-	name := fileName(s.ID) + ".log"
-	if text, err := os.ReadFile(filepath.Join(live, name)); err == nil && len(text) < maxLive {
-		if err := os.WriteFile(filepath.Join(db.path+"-live", name), text, 0o600); err != nil {
-			return err
-		}
+	if err := copyLive(filepath.Join(live, filepath.Base(db.livePath(s.ID))), db.livePath(s.ID)); err != nil {
+		return err
 	}
 	release, err := db.seize(ctx, s.ID, false)
 	if err != nil {
@@ -316,6 +322,21 @@ func (f find) restore(ctx context.Context, db *DB, n int64, live string, r *Reco
 		r.Messages += kept.Messages
 	}
 	return nil
+}
+
+// copyLive copies a live file, as far as it would be read. There need not be one,
+// and one that cannot be read is none.
+func copyLive(from, to string) error {
+	old, err := os.Open(from)
+	if err != nil {
+		return nil
+	}
+	defer old.Close()
+	text, err := io.ReadAll(io.LimitReader(old, maxLive))
+	if err != nil {
+		return nil
+	}
+	return os.WriteFile(to, text, 0o600)
 }
 
 func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, row []any, log []event.Event) error {
@@ -527,7 +548,11 @@ func sweep(ctx context.Context, tx *sql.Tx) error {
 		if err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); n == 0 || err != nil {
+		n, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if n == 0 {
 			break
 		}
 	}
