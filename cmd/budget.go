@@ -230,7 +230,7 @@ func (g *guard) check(ctx context.Context, req engine.Request, cost event.USD, t
 		return err
 	}
 	if tokens > int64(g.config.Budget.Large) && cost > event.Dollar/2 {
-		g.tell(req, "info", "a large request", fmt.Sprintf("about %d tokens, which it costs about %s to read", tokens, cents(cost)))
+		g.world.tell(req, "info", "a large request", fmt.Sprintf("about %d tokens, which it costs about %s to read", tokens, cents(cost)))
 	}
 	for _, l := range limits {
 		if err := g.within(l, cost, tokens); err != nil {
@@ -260,7 +260,7 @@ func (g *guard) nearing(ctx context.Context, req engine.Request, paid event.USD)
 func (g *guard) warn(req engine.Request, limits ...limit) {
 	for _, l := range limits {
 		if l.spent >= l.usd/5*4 && l.usd > 0 && g.world.purse.once(l.once) {
-			g.tell(req, "warning", fmt.Sprintf("%d %% of the budget of %s is spent", percent(l), l.name), g.sum(l))
+			g.world.tell(req, "warning", fmt.Sprintf("%d %% of the budget of %s is spent", percent(l), l.name), g.sum(l))
 		}
 	}
 }
@@ -322,11 +322,7 @@ func cents(a event.USD) string {
 	return "$" + a.String()
 }
 
-// tell says something to whoever follows the agent.
-func (g *guard) tell(req engine.Request, severity, what, details string) {
-	g.world.tell(req, severity, what, details)
-}
-
+// tell says something to whoever follows the agent that a request is of.
 func (w *world) tell(req engine.Request, severity, what, details string) {
 	w.bus.Publish(bus.SystemEvent{
 		Event:  event.Event{At: w.now(), Data: event.SystemError{Message: what, Severity: severity, Details: details}},

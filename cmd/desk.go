@@ -30,8 +30,7 @@ type desk struct {
 	open     map[event.SessionID]place // talks that have an agent
 	attached event.Content             // goes with the next message
 	filed    event.SessionID           // whose draft is known to have no files
-
-	left []event.SessionID // in which an answer was broken off when the chat was left, but for the one on the screen
+	left     []event.SessionID         // in which an answer was broken off when the chat was left, but for the one on the screen
 
 	held    held
 	browser browser

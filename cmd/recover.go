@@ -18,7 +18,7 @@ func (w *world) recover(ctx context.Context, dest string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := store.Recover(ctx, path, dest, store.Options{Now: w.now, Price: w.pricerOf})
+	r, err := store.Recover(ctx, path, dest, store.Options{Now: w.now, Price: w.pricerOf, Network: w.unshared()})
 	switch {
 	case errors.Is(err, store.ErrExists):
 		return usage("%s is there already; nothing was written", dest)
@@ -42,17 +42,14 @@ func (w *world) recover(ctx context.Context, dest string, asJSON bool) error {
 
 // recovered says what the new file holds, and what to do with it.
 func recovered(r store.Recovery, path, dest string) string {
-	s := fmt.Sprintf("%s holds %d sessions with %d messages", dest, r.Sessions, r.Messages)
+	s := fmt.Sprintf("%s holds %s with %s", dest, plural(r.Sessions, "session"), plural(r.Messages, "message"))
 	if r.Sound {
 		return s + ": all of " + path + ", in which nothing is wrong."
 	}
-	switch r.Lost {
-	case 0:
+	if r.Lost == 0 {
 		s += "; no event of any was lost."
-	case 1:
-		s += "; 1 event of their logs could not be read."
-	default:
-		s += fmt.Sprintf("; %d events of their logs could not be read.", r.Lost)
+	} else {
+		s += "; " + plural(r.Lost, "event") + " of their logs could not be read."
 	}
 	return fmt.Sprintf("%s %s is as it was.\nTo use the new one: agentx --db %s, or move it to where the old one lies.", s, path, dest)
 }

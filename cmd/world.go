@@ -116,11 +116,16 @@ func (w *world) openStore(ctx context.Context, o store.Options) (*store.DB, erro
 	if err != nil {
 		return nil, err
 	}
-	if c, err := w.config(); err == nil { // one that cannot be read is told of by others
-		o.Network = c.Journal == "delete"
-	}
+	o.Network = w.unshared()
 	w.db, err = store.Open(ctx, path, o)
 	return w.db, err
+}
+
+// unshared reports whether the user lets one agentx at a time have the database,
+// where files cannot be shared.
+func (w *world) unshared() bool {
+	c, err := w.config() // one that cannot be read is told of by others
+	return err == nil && c.Journal == "delete"
 }
 
 func (w *world) storePath() (string, error) {

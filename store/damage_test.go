@@ -541,6 +541,12 @@ func TestRefusedOnANetwork(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
+	for consent, want := range map[bool]error{false: ErrNetwork, true: nil} {
+		lone := &DB{path: path, options: Options{Remote: far, Network: consent}}
+		if _, err := lone.salvage(ctx, filepath.Join(t.TempDir(), "new.db")); !errors.Is(err, want) {
+			t.Errorf("with consent %v salvage() = %v, want %v", consent, err, want)
+		}
+	}
 	db = open(t, path)
 	if s, err := db.Session(ctx, "s"); err != nil || s.Messages != 4 {
 		t.Errorf("Session() = %+v, %v", s, err)

@@ -125,7 +125,7 @@ func (db *DB) salvage(ctx context.Context, dest string) (r Recovery, err error) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	draft := filepath.Join(dir, "copy.db")
-	to, err := Open(ctx, draft, Options{Now: db.options.Now, Price: db.options.Price, Network: db.options.Network})
+	to, err := Open(ctx, draft, Options{Now: db.options.Now, Price: db.options.Price, Network: db.options.Network, Remote: db.options.Remote})
 	if err != nil {
 		return r, err
 	}
