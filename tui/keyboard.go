@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +32,7 @@ func (k keyboard) Read(p []byte) (int, error) {
 		n += more
 	}
 	if !k.paste.read(p[:n]) && len(room) < len(p) && pours(p[:n]) {
-		n = copy(p, slices.Concat(pasteBegins, p[:n], pasteEnds))
+		n = copy(p, pasteBegins+string(p[:n])+pasteEnds)
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		select {
@@ -45,7 +44,7 @@ func (k keyboard) Read(p []byte) (int, error) {
 }
 
 // What a terminal sends around a paste.
-var pasteBegins, pasteEnds = []byte("\x1b[200~"), []byte("\x1b[201~")
+const pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 
 // endless is how long a paste may be silent in its middle.
 const endless = 2 * time.Second
@@ -113,9 +112,9 @@ func lines(b []byte) bool {
 // mark is what changes things.
 func (p *paste) mark() []byte {
 	if p.on {
-		return pasteEnds
+		return []byte(pasteEnds)
 	}
-	return pasteBegins
+	return []byte(pasteBegins)
 }
 
 // wait waits for the rest of a paste, or for nothing.

@@ -81,14 +81,14 @@ func TestPours(t *testing.T) {
 // A paste that does not end is not kept without an end.
 func TestEndlessPasteIsBounded(t *testing.T) {
 	p := &paste{broken: func(string) {}}
-	p.read(pasteBegins)
+	p.read([]byte(pasteBegins))
 	for range 40 {
 		p.read(make([]byte, 1<<20))
 	}
 	if len(p.text) > maxPaste {
 		t.Errorf("%d bytes are kept", len(p.text))
 	}
-	p.read(pasteEnds)
+	p.read([]byte(pasteEnds))
 	if p.on || p.text != nil {
 		t.Error("it is kept behind its end")
 	}

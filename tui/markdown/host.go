@@ -19,13 +19,20 @@ func spelt(target string) string {
 	if !strings.ContainsFunc(host, foreign) {
 		return target
 	}
+	user, port := "", ""
+	if i := strings.LastIndexByte(host, '@') + 1; i > 0 {
+		user, host = host[:i], host[i:]
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host, port = host[:i], host[i:]
+	}
 	labels := strings.FieldsFunc(strings.ToLower(host), func(r rune) bool { return strings.ContainsRune(".。．｡", r) })
 	for i, l := range labels {
 		if strings.ContainsFunc(l, foreign) && len(l) < maxLabel {
 			labels[i] = "xn--" + punycode([]rune(l))
 		}
 	}
-	return scheme + "://" + strings.Join(labels, ".") + path
+	return scheme + "://" + user + strings.Join(labels, ".") + port + path
 }
 
 func foreign(r rune) bool { return r >= utf8.RuneSelf }

@@ -24,6 +24,7 @@ func TestHostileText(t *testing.T) {
 		{"a host that looks like another", "[x](https://аpple.com/) <https://аpple.com/> ![y](https://аpple.com/)", []string{"x (https://xn--pple-43d.com/) https://аpple.com/ (https://xn--pple-43d.com/) [image: y,", "xn--pple-43d.com]"}},
 		{"one that says it is the other", "[https://аpple.com/](https://аpple.com/)", []string{"https://аpple.com/ (https://xn--pple-43d.com/)"}},
 		{"hosts in prose", "see https://bücher.example:80/ä, https://例え.テスト/ and http://Ünal.example.", []string{"see https://bücher.example:80/ä (https://xn--bcher-kva.example:80/ä), https://例え.テスト/", "(https://xn--r8jz45g.xn--zckzah/) and http://Ünal.example (http://xn--nal-goa.example)."}},
+		{"a host with a port and a user", "[x](https://пример.рф:8080/) [y](https://bank.example@пример.рф/)", []string{"x (https://xn--e1afmkfd.xn--p1ai:8080/) y (https://bank.example@xn--e1afmkfd.xn--p1ai/)"}},
 		{"directions in prose", "x \u2067y\u2069 z", []string{"\u2068x \u2067y\u2069 z\u2069"}},
 		{"directions in code", "`\u2067` x \u200e\n\n```\n\u2067y\u200f\n```", []string{"\u2068`<U+2067>` x \u200e\u2069", "", "  <U+2067>y<U+200F>"}},
 		{"directions in a target", "[x](http://h/\u2067)", []string{"x (http://h/<U+2067>)"}},
