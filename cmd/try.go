@@ -246,16 +246,12 @@ func (w *world) keyIsValid(ctx context.Context, c config.Config, p config.Provid
 		return err
 	}
 	w.keep(key)
-	address, err := wire.Endpoint(p.BaseURL, "/key")
-	if err != nil {
-		return err
-	}
 	headers := http.Header{}
 	for name, value := range p.Headers {
 		headers.Set(name, value)
 	}
-	call := wire.Call{Provider: p.Name, KeySource: source, URL: address, Header: http.Header{}}
-	if err := call.Authorize(ctx, wire.Secret(key.Reveal()), "Authorization", "Bearer ", headers); err != nil {
+	call, err := wire.Account{Provider: p.Name, BaseURL: p.BaseURL, Key: wire.Secret(key.Reveal()), KeySource: source, Headers: headers}.Call(ctx, "/key")
+	if err != nil {
 		return err
 	}
 	client := &wire.Client{Version: versionLine()}

@@ -34,8 +34,8 @@ func (d Driver) Name() string {
 	if d.Provider != "" {
 		return d.Provider
 	}
-	if u, err := url.Parse(d.base()); err == nil && u.Hostname() != "" && u.Hostname() != "api.anthropic.com" {
-		return u.Hostname()
+	if host := wire.Host(d.base()); host != "" && host != "api.anthropic.com" {
+		return host
 	}
 	return "Anthropic"
 }

@@ -36,8 +36,8 @@ func (d Driver) Name() string {
 	if d.Provider != "" {
 		return d.Provider
 	}
-	if u, err := url.Parse(d.base()); err == nil && u.Hostname() != "" && u.Hostname() != official {
-		return u.Hostname()
+	if host := wire.Host(d.base()); host != "" && host != official {
+		return host
 	}
 	return "Gemini"
 }

@@ -51,7 +51,7 @@ const (
 )
 
 func (d Driver) tags(ctx context.Context, client *wire.Client) ([]Model, error) {
-	call, err := d.call(ctx, "/api/tags")
+	call, err := d.account().Call(ctx, "/api/tags")
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (d Driver) tags(ctx context.Context, client *wire.Client) ([]Model, error) 
 
 // show completes what is known of a model.
 func (d Driver) show(ctx context.Context, client *wire.Client, m *Model) {
-	call, err := d.call(ctx, "/api/show")
+	call, err := d.account().Call(ctx, "/api/show")
 	if err != nil {
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -45,11 +44,7 @@ func (d Driver) Name() string {
 	if d.Provider != "" {
 		return d.Provider
 	}
-	u, err := url.Parse(d.base())
-	if err != nil {
-		return "Ollama"
-	}
-	switch host := strings.ToLower(u.Hostname()); host {
+	switch host := strings.ToLower(wire.Host(d.base())); host {
 	case "", "localhost", "127.0.0.1", "::1", "ollama.com":
 		return "Ollama"
 	default:
@@ -101,7 +96,7 @@ func (d Driver) ask(ctx context.Context, req engine.Request) iter.Seq2[event.Str
 
 // question is the call that asks for a message.
 func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, error) {
-	call, err := d.call(ctx, "/api/chat")
+	call, err := d.account().Call(ctx, "/api/chat")
 	if err != nil {
 		return call, err
 	}
@@ -111,12 +106,7 @@ func (d Driver) question(ctx context.Context, req engine.Request) (wire.Call, er
 	return call, err
 }
 
-// call is a request without a body yet.
-func (d Driver) call(ctx context.Context, path string) (wire.Call, error) {
-	address, err := wire.Endpoint(d.base(), path)
-	if err != nil {
-		return wire.Call{}, err
-	}
-	call := wire.Call{Provider: d.Name(), KeySource: d.KeySource, URL: address, Header: http.Header{}}
-	return call, call.Authorize(ctx, d.Key, "Authorization", "Bearer ", d.Headers)
+// account is where the server is asked, and as whom.
+func (d Driver) account() wire.Account {
+	return wire.Account{Provider: d.Name(), BaseURL: d.base(), Key: d.Key, KeySource: d.KeySource, Headers: d.Headers}
 }

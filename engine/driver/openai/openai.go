@@ -6,7 +6,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"agentx/engine"
@@ -49,13 +48,7 @@ func (d Driver) base() string {
 	return d.BaseURL
 }
 
-func (d Driver) host() string {
-	u, err := url.Parse(d.base())
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
+func (d Driver) host() string { return wire.Host(d.base()) }
 
 // official reports whether the server is OpenAI's, which has its own name for
 // the limit of an answer.
@@ -108,7 +101,7 @@ func effortless(said string) bool {
 // question is the call that asks for a message, and perhaps for its tokens to
 // be counted.
 func (d Driver) question(ctx context.Context, req engine.Request, counted bool) (wire.Call, error) {
-	call, err := d.call(ctx, "/chat/completions")
+	call, err := d.account().Call(ctx, "/chat/completions")
 	if err != nil {
 		return call, err
 	}
@@ -117,23 +110,12 @@ func (d Driver) question(ctx context.Context, req engine.Request, counted bool) 
 	return call, err
 }
 
-// call is a request without a body yet.
-func (d Driver) call(ctx context.Context, path string) (wire.Call, error) {
-	address, err := wire.Endpoint(d.base(), path)
-	if err != nil {
-		return wire.Call{}, err
-	}
-	call := wire.Call{Provider: d.Name(), KeySource: d.KeySource, URL: address, Header: http.Header{}}
-	return call, call.Authorize(ctx, d.Key, "Authorization", "Bearer ", d.Headers)
+// account is where the server is asked, and as whom.
+func (d Driver) account() wire.Account {
+	return wire.Account{Provider: d.Name(), BaseURL: d.base(), Key: d.Key, KeySource: d.KeySource, Headers: d.Headers}
 }
 
 // Models asks the server which models it has.
 func (d Driver) Models(ctx context.Context) ([]wire.Model, error) {
-	call, err := d.call(ctx, "/models")
-	if err != nil {
-		return nil, err
-	}
-	client, done := wire.Borrow(d.Client)
-	defer done()
-	return client.Models(ctx, call)
+	return d.account().Models(ctx, d.Client)
 }

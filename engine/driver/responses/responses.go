@@ -98,7 +98,7 @@ func (d Driver) Receive(ctx context.Context, req engine.Request) iter.Seq2[event
 
 // question is the call that asks for a message.
 func (d Driver) question(ctx context.Context, req engine.Request, thoughts bool) (wire.Call, error) {
-	call, err := d.call(ctx, "/responses")
+	call, err := d.account().Call(ctx, "/responses")
 	if err != nil {
 		return call, err
 	}
@@ -107,23 +107,12 @@ func (d Driver) question(ctx context.Context, req engine.Request, thoughts bool)
 	return call, err
 }
 
-// call is a request without a body yet.
-func (d Driver) call(ctx context.Context, path string) (wire.Call, error) {
-	address, err := wire.Endpoint(d.base(), path)
-	if err != nil {
-		return wire.Call{}, err
-	}
-	call := wire.Call{Provider: d.Name(), KeySource: d.KeySource, URL: address, Header: http.Header{}}
-	return call, call.Authorize(ctx, d.Key, "Authorization", "Bearer ", d.Headers)
+// account is where the server is asked, and as whom.
+func (d Driver) account() wire.Account {
+	return wire.Account{Provider: d.Name(), BaseURL: d.base(), Key: d.Key, KeySource: d.KeySource, Headers: d.Headers}
 }
 
 // Models asks the server which models it has.
 func (d Driver) Models(ctx context.Context) ([]wire.Model, error) {
-	call, err := d.call(ctx, "/models")
-	if err != nil {
-		return nil, err
-	}
-	client, done := wire.Borrow(d.Client)
-	defer done()
-	return client.Models(ctx, call)
+	return d.account().Models(ctx, d.Client)
 }
