@@ -311,6 +311,9 @@ func TestAttachAnAddress(t *testing.T) {
 	asked := map[string]int{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked[r.URL.Path]++
+		if from := r.Header.Get("Referer"); from != "" {
+			t.Errorf("%s is told of %s", r.URL.Path, from)
+		}
 		switch r.URL.Path {
 		case "/pictures/Bild 1.png":
 			_, _ = w.Write(png)

@@ -54,7 +54,9 @@ func (w *world) download(ctx context.Context, address string) ([]byte, error) {
 }
 
 // follow goes to the next address, unless that is less safe than the one before.
+// It is not told where we come from: what stands there may be for the first alone.
 func follow(next *http.Request, before []*http.Request) error {
+	next.Header.Del("Referer")
 	switch {
 	case len(before) >= downloadSteps:
 		return fmt.Errorf("it leads from address to address, %d times", downloadSteps)

@@ -21,8 +21,8 @@ type Problem struct {
 func (p Problem) String() string { return p.What + ": " + p.Detail }
 
 // Check reads the whole database and returns what is wrong with it, damage first,
-// with the table and the page where it is. It changes nothing. The error says
-// that it could not read at all.
+// with the table and the page where it is. It changes nothing. Damage is no error;
+// the error says what else kept it from reading to the end.
 func (db *DB) Check(ctx context.Context) ([]Problem, error) {
 	problems, err := db.check(ctx)
 	return problems, db.fault("check", err)
@@ -42,7 +42,37 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return all, err
 	}
-	for _, look := range []struct{ what, query string }{
+	for _, look := range looks() {
+		if look.what == "image" && db.schema < imageSchema || look.what == "ledger" && db.schema < ledgerSchema {
+			continue
+		}
+		found, err := ask(ctx, conn, look.query)
+		if damaged(err) && len(torn) > 0 {
+			continue // that has been told
+		}
+		if err != nil {
+			return all, err
+		}
+		for _, detail := range found {
+			all = append(all, Problem{look.what, detail})
+		}
+	}
+	if db.schema < imageSchema {
+		return all, nil
+	}
+	images, err := proveImages(ctx, conn)
+	if damaged(err) && len(torn) > 0 {
+		err = nil
+	}
+	return append(all, images...), err
+}
+
+// A look is a question whose every answer is a problem.
+type look struct{ what, query string }
+
+// looks are what must hold beside what SQLite itself sees to.
+func looks() []look {
+	return []look{
 		{"reference", `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
 		{"invariant", `
 			SELECT format('session %s counts %d events and %d messages; its log has %d and %d', s.id, s.head, s.messages,
@@ -98,29 +128,7 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 			FROM blobs
 			WHERE n NOT IN (SELECT system FROM images) AND n NOT IN (SELECT blob FROM files WHERE blob IS NOT NULL)
 			LIMIT 100`},
-	} {
-		if look.what == "image" && db.schema < imageSchema || look.what == "ledger" && db.schema < ledgerSchema {
-			continue
-		}
-		found, err := ask(ctx, conn, look.query)
-		if damaged(err) && len(torn) > 0 {
-			continue // that has been told
-		}
-		if err != nil {
-			return all, err
-		}
-		for _, detail := range found {
-			all = append(all, Problem{look.what, detail})
-		}
 	}
-	if db.schema < imageSchema {
-		return all, nil
-	}
-	images, err := proveImages(ctx, conn)
-	if damaged(err) && len(torn) > 0 {
-		err = nil
-	}
-	return append(all, images...), err
 }
 
 // integrity has SQLite look at every page, and says whose those are that are

@@ -71,14 +71,14 @@ func mountedAs(table, path string) string {
 	best, kind := -1, ""
 	for line := range strings.Lines(table) {
 		before, after, _ := strings.Cut(line, " - ")
-		fields := strings.Fields(before)
-		if len(fields) < 5 || after == "" {
+		fields, kinds := strings.Fields(before), strings.Fields(after)
+		if len(fields) < 5 || len(kinds) == 0 {
 			continue
 		}
 		point := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(fields[4])
 		under := path == point || strings.HasPrefix(path, strings.TrimSuffix(point, "/")+"/")
 		if under && len(point) >= best {
-			best, kind = len(point), strings.Fields(after)[0]
+			best, kind = len(point), kinds[0]
 		}
 	}
 	return kind

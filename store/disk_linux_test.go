@@ -9,6 +9,7 @@ func TestWhereAPathIsMounted(t *testing.T) {
 32 22 0:45 / /home/ada/a\040vault rw - fuse.gocryptfs /home/ada/.vault rw
 33 31 0:46 / /home/ada/remote/local rw master:1 shared:2 - ext4 /dev/vdb rw
 broken
+35 22 0:48 / / rw - 
 34 22 0:47 /
 `
 	for path, want := range map[string]bool{
