@@ -37,6 +37,7 @@ var floors = []floor{
 	{"tui/theme", nil, "styles are the lowest thing on the screen: every child wears them"},
 	{"tui/text", nil, "cleaning and measuring serve every child and know none"},
 	{"tui/scroll", []string{"tui/text"}, "a window knows rows and how to count and measure them, and nothing of what they say"},
+	{"tui/storytest", []string{"tui/text"}, "a kit that knew a child would be made to fit it"},
 	{"tui/*", []string{"engine/event", "tui/theme", "tui/text", "tui/markdown"}, "a child knows neither its parent nor its siblings: what it has to say it returns"},
 	{"tui", []string{"engine/event", "tui/*"}, "the screen sees the world through tui.Backend and tui.Feed, so that it can be tested without one"},
 
@@ -92,7 +93,7 @@ var walls = []wall{
 }
 
 // kits may import testing: only tests import them.
-var kits = []string{"engine/enginetest", "engine/driver/wire/wiretest"}
+var kits = []string{"engine/enginetest", "engine/driver/wire/wiretest", "tui/storytest"}
 
 // TestFloors holds every package to what its floor allows it to know (F117).
 func TestFloors(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
 	"agentx/tui/screen"
+	"agentx/tui/storytest"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -684,7 +685,7 @@ func (u *user) does(line string) {
 		}
 	case "presses":
 		for _, k := range strings.Fields(rest) {
-			u.send(keyOf(k))
+			u.send(storytest.Key(k))
 			u.wait(50 * time.Millisecond)
 		}
 	case "wheels": // up or down
@@ -779,32 +780,6 @@ func (u *user) leave() {
 	u.desk.feed.Close()
 	u.wait(time.Second)
 	time.Sleep(10 * time.Minute) // the lexers' clock stops by itself when it is not used
-}
-
-func keyOf(name string) tea.KeyPressMsg {
-	var mod tea.KeyMod
-	for _, m := range []struct {
-		name string
-		mod  tea.KeyMod
-	}{{"ctrl+", tea.ModCtrl}, {"alt+", tea.ModAlt}, {"shift+", tea.ModShift}} {
-		if rest, ok := strings.CutPrefix(name, m.name); ok {
-			name, mod = rest, mod|m.mod
-		}
-	}
-	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "space": ' ',
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd}
-	if code, ok := codes[name]; ok {
-		k := tea.KeyPressMsg{Code: code, Mod: mod}
-		if name == "space" {
-			k.Text = " "
-		}
-		return k
-	}
-	k := tea.KeyPressMsg{Code: []rune(name)[0], Mod: mod}
-	if mod == 0 {
-		k.Text = name
-	}
-	return k
 }
 
 // ever is how long a test waits for anything at all: a machine may be slow, and

@@ -8,6 +8,7 @@ import (
 
 	"agentx/engine/event"
 	"agentx/tui/scroll"
+	"agentx/tui/storytest"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,7 +65,7 @@ func TestFullScreenLosesNothing(t *testing.T) {
 				m, _ = m.update(tea.WindowSizeMsg{Width: rapid.IntRange(20, 120).Draw(rt, "width"), Height: rapid.IntRange(1, 40).Draw(rt, "height")})
 			case 2, 3:
 				k := rapid.SampledFrom([]string{"pgup", "pgdown", "home", "end", "alt+up", "alt+down", "shift+tab"}).Draw(rt, "key")
-				m, _ = m.update(keyOf(k))
+				m, _ = m.update(storytest.Key(k))
 			case 4:
 				hear(event.UserMessage{ID: "u", Content: event.Say(word())})
 				id = ""

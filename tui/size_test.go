@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"agentx/engine/event"
+	"agentx/tui/storytest"
 	"agentx/tui/text"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,7 +39,7 @@ func does(t *rapid.T, m Model, at time.Time) (Model, time.Time) {
 		return m, at
 	case 1, 2:
 		k := rapid.SampledFrom([]string{"a", "/", "?", "enter", "esc", "up", "down", "tab", "backspace", "ctrl+p", "ctrl+r", "ctrl+c", "alt+enter", "alt+t", "pgup", "pgdown", "home", "end", "alt+up", "alt+down", "shift+tab", "space", "n"}).Draw(t, "key")
-		m, _ = m.update(keyOf(k))
+		m, _ = m.update(storytest.Key(k))
 		return m, at
 	case 3:
 		m, _ = m.update(tea.PasteMsg{Content: strings.Repeat(words.Draw(t, "paste"), rapid.IntRange(1, 40).Draw(t, "n"))})

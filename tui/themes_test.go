@@ -3,6 +3,8 @@ package tui
 import (
 	"testing"
 
+	"agentx/tui/storytest"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -19,7 +21,7 @@ func TestThemesAreTriedOn(t *testing.T) {
 		m, _ = m.update(cmd())
 	}
 	press := func(key string) (cmd tea.Cmd) {
-		m, cmd = m.update(keyOf(key))
+		m, cmd = m.update(storytest.Key(key))
 		return cmd
 	}
 	m, cmd := m.theme("")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"agentx/tui/composer"
+	"agentx/tui/storytest"
 	"agentx/tui/text"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,7 +21,7 @@ func BenchmarkKey(b *testing.B) {
 	for _, lines := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
 			m := composer.New(composer.Config{}).SetSize(80, 20).SetText(prose(lines))
-			both, i := keys("x<backspace>"), 0
+			both, i := storytest.Keys("x<backspace>"), 0
 			for b.Loop() {
 				m, _, _ = m.Update(both[i%2])
 				i++
@@ -60,7 +61,7 @@ func BenchmarkPaste(b *testing.B) {
 		if m.View() == "" {
 			b.Fatal("nothing is shown")
 		}
-		if _, out, _ := m.Update(key("shift+enter")); out != nil {
+		if _, out, _ := m.Update(storytest.Key("shift+enter")); out != nil {
 			b.Fatal("sent")
 		}
 	}
@@ -72,7 +73,7 @@ func BenchmarkKeyBesidePaste(b *testing.B) {
 	paste := strings.Repeat("0123456789 abcdefghijklmn öäü\n", 10<<20/33)
 	b.Run("chip", func(b *testing.B) {
 		m, _, _ := composer.New(composer.Config{}).Update(tea.PasteMsg{Content: paste})
-		both, i := keys("x<backspace>"), 0
+		both, i := storytest.Keys("x<backspace>"), 0
 		for b.Loop() {
 			m, _, _ = m.Update(both[i%2])
 			i++
@@ -109,7 +110,7 @@ func BenchmarkUp(b *testing.B) {
 	start := composer.New(composer.Config{}).SetSize(80, 20).SetText(prose(10_000))
 	m := start
 	for b.Loop() {
-		m, _, _ = m.Update(key("up"))
+		m, _, _ = m.Update(storytest.Key("up"))
 		if m.View() == "" {
 			b.Fatal("nothing is shown")
 		}
@@ -122,11 +123,11 @@ func BenchmarkSearch(b *testing.B) {
 	for i := range 10_000 {
 		history = append(history, fmt.Sprintf("entry %d, which is about as long as what one asks", i))
 	}
-	m, _, _ := composer.New(composer.Config{}).SetHistory(history).Update(key("ctrl+r"))
-	m, _, _ = m.Update(keys("n")[0])
+	m, _, _ := composer.New(composer.Config{}).SetHistory(history).Update(storytest.Key("ctrl+r"))
+	m, _, _ = m.Update(storytest.Keys("n")[0])
 	for b.Loop() {
 		next := m
-		for _, k := range keys("eed") {
+		for _, k := range storytest.Keys("eed") {
 			next, _, _ = next.Update(k)
 		}
 		if !strings.Contains(next.View(), "needle") {

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"agentx/tui/composer"
-	"agentx/tui/text"
+	"agentx/tui/storytest"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -196,25 +196,12 @@ func check(t interface {
 	Helper()
 }, m composer.Model) {
 	t.Helper()
-	lines := strings.Split(m.View(), "\n")
-	if len(lines) != m.Height() {
-		t.Fatalf("Height() = %d, the view has %d lines", m.Height(), len(lines))
+	view := m.View()
+	if rows := strings.Count(view, "\n") + 1; rows != m.Height() {
+		t.Fatalf("Height() = %d, the view has %d lines", m.Height(), rows)
 	}
 	width, height := m.Size()
-	if len(lines) > height {
-		t.Fatalf("%d lines do not fit into %d", len(lines), height)
-	}
-	for _, line := range lines {
-		if w := text.Width(line); w > width {
-			t.Fatalf("%q takes %d columns of %d", line, w, width)
-		}
-		if strings.ContainsFunc(line, unicode.IsControl) {
-			t.Fatalf("control character in %q", line)
-		}
-	}
-	if c := m.Cursor(); c != nil && (c.X < 0 || c.X >= width || c.Y < 0 || c.Y >= len(lines)) {
-		t.Fatalf("the caret is at %d,%d of %d,%d", c.X, c.Y, width, len(lines))
-	}
+	storytest.Fits(t, view, m.Cursor(), width, height)
 }
 
 // everything is each key that the composer knows.
@@ -384,7 +371,7 @@ func TestLineAtOnce(t *testing.T) {
 
 func msgs(script string) []tea.Msg {
 	var out []tea.Msg
-	for _, k := range keys(script) {
+	for _, k := range storytest.Keys(script) {
 		out = append(out, k)
 	}
 	return out

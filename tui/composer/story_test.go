@@ -3,15 +3,13 @@ package composer_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"agentx/tui/composer"
+	"agentx/tui/storytest"
 	"agentx/tui/text"
 
 	tea "charm.land/bubbletea/v2"
@@ -19,44 +17,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the frames anew")
-
-// keys reads a script: characters are typed, <alt+b> is a key.
-func keys(script string) []tea.KeyPressMsg {
-	var out []tea.KeyPressMsg
-	for script != "" {
-		if name, rest, ok := strings.Cut(script[1:], ">"); script[0] == '<' && ok {
-			out, script = append(out, key(name)), rest
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(script)
-		out, script = append(out, tea.KeyPressMsg{Code: r, Text: string(r)}), script[n:]
-	}
-	return out
-}
-
-func key(name string) tea.KeyPressMsg {
-	var k tea.KeyPressMsg
-	for mod, bit := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift} {
-		if strings.Contains(name, mod) {
-			k.Mod |= bit
-			name = strings.Replace(name, mod, "", 1)
-		}
-	}
-	named := map[string]rune{
-		"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete,
-		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"lt": '<', "space": ' ',
-	}
-	if code, ok := named[name]; ok {
-		k.Code = code
-	} else {
-		k.Code, _ = utf8.DecodeRuneInString(name)
-	}
-	if name == "lt" || name == "space" {
-		k.Text = string(k.Code)
-	}
-	return k
-}
 
 // screen runs a composer; a key comes every fifty milliseconds.
 type screen struct {
@@ -83,7 +43,7 @@ func (s *screen) send(msg tea.Msg) {
 }
 
 func (s *screen) press(script string) {
-	for _, k := range keys(script) {
+	for _, k := range storytest.Keys(script) {
 		s.now = s.now.Add(50 * time.Millisecond)
 		s.send(k)
 	}
@@ -108,7 +68,7 @@ func (s *screen) picture(width int) string {
 		if caret != nil && caret.Y == y {
 			line = withCaret(line, caret.X)
 		}
-		fmt.Fprintf(&b, "  |%s|%s\n", line, says)
+		b.WriteString(storytest.Line(line, 0, says))
 	}
 	for _, out := range s.outs {
 		b.WriteString("  out " + said(out) + "\n")
@@ -177,55 +137,23 @@ func commands() []composer.Command {
 	}
 }
 
-// TestStories plays each file of testdata/stories. A line is a comment (#),
-// an instruction, or part of the picture that the instruction makes (F118).
-func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/stories/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(data))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want := string(data); got != want && !*update {
-				t.Errorf("the pictures have changed; got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
-}
+// TestStories writes, and shows what comes of it (F118).
+func TestStories(t *testing.T) { storytest.Test(t, *update, stage) }
 
-func play(t *testing.T, story string) string {
+func stage() storytest.Stage {
 	s := newScreen(composer.Config{Placeholder: "Ask anything", Busy: "An answer is running; write ahead"})
 	s.model = s.model.SetCommands(commands())
 	width, height := 40, 14
 	s.model = s.model.SetSize(width, height)
-	var b strings.Builder
-	for line := range strings.Lines(story) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		b.WriteString(line + "\n")
-		verb, arg, _ := strings.Cut(line, " ")
+	return func(verb, arg string) (string, error) {
 		unquoted, err := strconv.Unquote(`"` + arg + `"`)
 		if err != nil {
 			unquoted = arg
 		}
 		switch verb {
-		case "", "#":
-			continue
 		case "size":
 			if _, err := fmt.Sscan(arg, &width, &height); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				return "", err
 			}
 			s.model = s.model.SetSize(width, height)
 		case "keys":
@@ -235,7 +163,7 @@ func play(t *testing.T, story string) string {
 		case "pastelines":
 			n, err := strconv.Atoi(arg)
 			if err != nil {
-				t.Fatalf("%q: %v", line, err)
+				return "", err
 			}
 			s.paste(strings.Repeat("a line of the paste\n", n))
 		case "history":
@@ -258,7 +186,7 @@ func play(t *testing.T, story string) string {
 			s.model = s.model.Attach(word, "@"+path, composer.Chip{Kind: composer.Attached, Path: path, Label: "[" + path + " · text · 2 kB]", Size: 2000})
 		case "vi":
 			s.model = s.model.SetVi(true)
-			continue
+			return "", nil
 		case "forget":
 			s.model = s.model.Forget(arg)
 		case "reopen": // after a crash
@@ -269,9 +197,8 @@ func play(t *testing.T, story string) string {
 		case "blur":
 			s.model = s.model.Blur()
 		default:
-			t.Fatalf("unknown instruction %q", line)
+			return "", storytest.ErrUnknown
 		}
-		b.WriteString(s.picture(width))
+		return s.picture(width), nil
 	}
-	return b.String()
 }

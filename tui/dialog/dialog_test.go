@@ -3,45 +3,21 @@ package dialog_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"agentx/tui/dialog"
-	"agentx/tui/text"
+	"agentx/tui/storytest"
 
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write the frames anew")
-
-// keys reads a script: characters are typed, <ctrl+w> is a key.
-func keys(script string) []tea.KeyPressMsg {
-	named := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "up": tea.KeyUp, "down": tea.KeyDown,
-		"left": tea.KeyLeft, "right": tea.KeyRight, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-	}
-	var out []tea.KeyPressMsg
-	for script != "" {
-		r, n := utf8.DecodeRuneInString(script)
-		k := tea.KeyPressMsg{Code: r, Text: string(r)}
-		if name, _, ok := strings.Cut(script[1:], ">"); r == '<' && ok {
-			n, k = len(name)+2, tea.KeyPressMsg{Code: named[name]}
-			if letter, ok := strings.CutPrefix(name, "ctrl+"); ok {
-				k = tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
-			}
-		}
-		out, script = append(out, k), script[n:]
-	}
-	return out
-}
 
 func remove() dialog.Confirm {
 	return dialog.Confirm{
@@ -67,47 +43,17 @@ func help() dialog.Text {
 	return t
 }
 
-// TestStories plays each file of testdata/stories: instructions, and the picture after each.
-func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/stories/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(data))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if want := string(data); got != want {
-				t.Errorf("the pictures have changed; got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
-}
+// TestStories shows the questions, and what comes of the keys.
+func TestStories(t *testing.T) { storytest.Test(t, *update, stage) }
 
-func play(t *testing.T, story string) string {
+func stage() storytest.Stage {
 	now := time.Unix(0, 0)
 	c := dialog.Config{Now: func() time.Time { return now }}
 	var m dialog.Model
 	width, height := 44, 10
-	var b strings.Builder
-	for line := range strings.Lines(story) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		b.WriteString(line + "\n")
-		verb, arg, _ := strings.Cut(line, " ")
+	return func(verb, arg string) (string, error) {
 		var outs []tea.Msg
 		switch verb {
-		case "", "#":
-			continue
 		case "open":
 			m = map[string]dialog.Model{
 				"remove": c.Confirm(remove()), "permit": c.Confirm(permit()), "help": c.Text(help()),
@@ -116,36 +62,39 @@ func play(t *testing.T, story string) string {
 			}[arg].SetSize(width, height)
 		case "size":
 			if _, err := fmt.Sscan(arg, &width, &height); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				return "", err
 			}
 			m = m.SetSize(width, height)
 		case "wait":
 			d, err := time.ParseDuration(arg)
-			if err != nil {
-				t.Fatalf("%q: %v", line, err)
-			}
 			now = now.Add(d)
-			continue
+			return "", err
 		case "keys":
-			for _, k := range keys(arg) {
+			for _, k := range storytest.Keys(arg) {
 				var out tea.Msg
 				if m, out, _ = m.Update(k); out != nil {
 					outs = append(outs, out)
 				}
 			}
 		default:
-			t.Fatalf("unknown instruction %q", line)
+			return "", storytest.ErrUnknown
 		}
-		for y, l := range strings.Split(m.View(), "\n") {
-			caret := ""
-			if at := m.Cursor(); at != nil && at.Y == y {
-				caret = fmt.Sprintf(" caret at %d", at.X)
-			}
-			fmt.Fprintf(&b, "  |%s%s|%s\n", l, strings.Repeat(" ", max(0, width-text.Width(l))), caret)
+		return picture(m, width, outs), nil
+	}
+}
+
+// picture is the view, where the caret is, and what was said.
+func picture(m dialog.Model, width int, outs []tea.Msg) string {
+	var b strings.Builder
+	for y, l := range strings.Split(m.View(), "\n") {
+		caret := ""
+		if at := m.Cursor(); at != nil && at.Y == y {
+			caret = fmt.Sprintf(" caret at %d", at.X)
 		}
-		for _, out := range outs {
-			fmt.Fprintf(&b, "  out %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+[1]v", out), "dialog."))
-		}
+		b.WriteString(storytest.Line(l, width, caret))
+	}
+	for _, out := range outs {
+		fmt.Fprintf(&b, "  out %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+[1]v", out), "dialog."))
 	}
 	return b.String()
 }
@@ -155,7 +104,7 @@ func TestGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := dialog.Config{}.Confirm(permit())
 		press := func(script string) (out tea.Msg) {
-			for _, k := range keys(script) {
+			for _, k := range storytest.Keys(script) {
 				var o tea.Msg
 				if m, o, _ = m.Update(k); o != nil {
 					out = o
@@ -182,26 +131,12 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-func check(t interface {
-	Fatalf(string, ...any)
-	Helper()
-}, m dialog.Model, width, height int) {
+func check(t *rapid.T, m dialog.Model, width, height int) {
 	t.Helper()
-	lines := strings.Split(m.View(), "\n")
-	if len(lines) > max(height, 1) || len(lines) != m.Height() {
-		t.Fatalf("%d lines, Height() = %d, of %d", len(lines), m.Height(), height)
+	if view := m.View(); strings.Count(view, "\n")+1 != m.Height() {
+		t.Fatalf("Height() = %d of %q", m.Height(), view)
 	}
-	for _, line := range lines {
-		if w := text.Width(line); w > max(width, 1) {
-			t.Fatalf("%q takes %d columns of %d", line, w, width)
-		}
-		if strings.ContainsFunc(line, unicode.IsControl) {
-			t.Fatalf("control character in %q", line)
-		}
-	}
-	if c := m.Cursor(); c != nil && (c.X < 0 || c.X >= max(width, 1) || c.Y < 0 || c.Y >= len(lines)) {
-		t.Fatalf("the caret is at %d,%d of %d,%d", c.X, c.Y, width, len(lines))
-	}
+	storytest.Fits(t, m.View(), m.Cursor(), max(width, 1), max(height, 1))
 }
 
 // TestAnyKeys: whatever is asked and pressed at whatever size, it fits.
@@ -232,7 +167,7 @@ func TestAnyKeys(t *testing.T) {
 				m, _, _ = m.Update(tea.PasteMsg{Content: piece.Draw(t, "paste")})
 			default:
 				script := rapid.SampledFrom([]string{"a", "y", " ", "世", "<tab>", "<up>", "<down>", "<pgup>", "<pgdown>", "<home>", "<end>", "<left>", "<right>", "<backspace>", "<delete>", "<ctrl+w>", "<ctrl+u>", "<ctrl+k>", "<enter>"}).Draw(t, "key")
-				m, _, _ = m.Update(keys(script)[0])
+				m, _, _ = m.Update(storytest.Keys(script)[0])
 			}
 			check(t, m, width, height)
 			if old.View() != picture {
@@ -248,7 +183,7 @@ func TestASCII(t *testing.T) {
 	ask := remove()
 	ask.Body = strings.Repeat("line\n", 20)
 	for _, m := range []dialog.Model{c.Confirm(ask), c.Text(help()), c.Prompt(dialog.Prompt{Value: "key", Secret: true})} {
-		m, _, _ = m.SetSize(60, 6).Update(keys("<down>")[0])
+		m, _, _ = m.SetSize(60, 6).Update(storytest.Keys("<down>")[0])
 		if view := m.View(); strings.ContainsFunc(view, func(r rune) bool { return r > unicode.MaxASCII }) {
 			t.Errorf("the view is\n%s", view)
 		}
@@ -258,7 +193,7 @@ func TestASCII(t *testing.T) {
 // TestLongBody: what is too long to show is left out, and that is said.
 func TestLongBody(t *testing.T) {
 	m := dialog.Config{}.Text(dialog.Text{Body: strings.Repeat("a line of forty characters or nearly so\n", 10_000)})
-	m, _, _ = m.Update(keys("<end>")[0])
+	m, _, _ = m.Update(storytest.Keys("<end>")[0])
 	if view := m.View(); !strings.Contains(view, "more bytes") {
 		t.Errorf("the end does not say what is missing:\n%s", view)
 	}
@@ -268,7 +203,7 @@ func BenchmarkView(b *testing.B) {
 	for _, n := range []int{10, 5_000} {
 		b.Run("lines="+strconv.Itoa(n), func(b *testing.B) {
 			m := dialog.Config{}.Text(dialog.Text{Title: "Help", Body: strings.Repeat("a line of forty characters or nearly so\n", n)})
-			both, i := keys("<down><up>"), 0
+			both, i := storytest.Keys("<down><up>"), 0
 			for b.Loop() {
 				m, _, _ = m.Update(both[i%2])
 				i++

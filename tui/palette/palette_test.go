@@ -3,43 +3,19 @@ package palette_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
-	"unicode/utf8"
 
 	"agentx/tui/palette"
-	"agentx/tui/text"
+	"agentx/tui/storytest"
 
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write the frames anew")
-
-// keys reads a script: characters are typed, <ctrl+r> is a key.
-func keys(script string) []tea.KeyPressMsg {
-	named := map[string]rune{
-		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "backspace": tea.KeyBackspace, "up": tea.KeyUp, "down": tea.KeyDown,
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
-	}
-	var out []tea.KeyPressMsg
-	for script != "" {
-		r, n := utf8.DecodeRuneInString(script)
-		k := tea.KeyPressMsg{Code: r, Text: string(r)}
-		if name, _, ok := strings.Cut(script[1:], ">"); r == '<' && ok {
-			n, k = len(name)+2, tea.KeyPressMsg{Code: named[name]}
-			if letter, ok := strings.CutPrefix(name, "ctrl+"); ok {
-				k = tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}
-			}
-		}
-		out, script = append(out, k), script[n:]
-	}
-	return out
-}
 
 func models() []palette.Item {
 	var out []palette.Item
@@ -55,53 +31,23 @@ func actions() []palette.Action {
 	return []palette.Action{{Key: "ctrl+r", Help: "rename"}, {Key: "ctrl+x", Help: "delete"}, {Key: "space", Help: "preview", Preview: true}}
 }
 
-// TestStories plays each file of testdata/stories: instructions, and the picture after each.
-func TestStories(t *testing.T) {
-	files, err := filepath.Glob("testdata/stories/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no stories: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(data))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if want := string(data); got != want {
-				t.Errorf("the pictures have changed; got\n%s\nwant\n%s", got, want)
-			}
-		})
-	}
-}
+// TestStories shows a list of models, and what comes of the keys.
+func TestStories(t *testing.T) { storytest.Test(t, *update, stage) }
 
-func play(t *testing.T, story string) string {
+func stage() storytest.Stage {
 	m := palette.New(palette.Config{Title: "Models", Actions: actions(), Search: true, Empty: "No models. /keys sets a key."}, models())
 	width, height := 40, 9
 	m = m.SetSize(width, height)
-	var b strings.Builder
-	for line := range strings.Lines(story) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		b.WriteString(line + "\n")
-		verb, arg, _ := strings.Cut(line, " ")
+	return func(verb, arg string) (string, error) {
 		var outs []tea.Msg
 		switch verb {
-		case "", "#":
-			continue
 		case "size":
 			if _, err := fmt.Sscan(arg, &width, &height); err != nil {
-				t.Fatalf("%q: %v", line, err)
+				return "", err
 			}
 			m = m.SetSize(width, height)
 		case "keys":
-			for _, k := range keys(arg) {
+			for _, k := range storytest.Keys(arg) {
 				var out tea.Msg
 				if m, out, _ = m.Update(k); out != nil {
 					outs = append(outs, out)
@@ -114,14 +60,20 @@ func play(t *testing.T, story string) string {
 		case "none":
 			m = m.SetItems(nil)
 		default:
-			t.Fatalf("unknown instruction %q", line)
+			return "", storytest.ErrUnknown
 		}
-		for l := range strings.SplitSeq(m.View(), "\n") {
-			fmt.Fprintf(&b, "  |%s%s|\n", l, strings.Repeat(" ", max(0, width-text.Width(l))))
-		}
-		for _, out := range outs {
-			fmt.Fprintf(&b, "  out %s%s\n", strings.TrimPrefix(fmt.Sprintf("%T", out), "palette."), strconv.Quote(fmt.Sprint(out)))
-		}
+		return picture(m, width, outs), nil
+	}
+}
+
+// picture is the view, and what was said.
+func picture(m palette.Model, width int, outs []tea.Msg) string {
+	var b strings.Builder
+	for l := range strings.SplitSeq(m.View(), "\n") {
+		b.WriteString(storytest.Line(l, width, ""))
+	}
+	for _, out := range outs {
+		fmt.Fprintf(&b, "  out %s%s\n", strings.TrimPrefix(fmt.Sprintf("%T", out), "palette."), strconv.Quote(fmt.Sprint(out)))
 	}
 	return b.String()
 }
@@ -156,7 +108,7 @@ func TestASCII(t *testing.T) {
 // TestSelectionStays: new items do not take the mark away from the one it is on.
 func TestSelectionStays(t *testing.T) {
 	m := palette.New(palette.Config{}, models())
-	for _, k := range keys("<down><down><down>") {
+	for _, k := range storytest.Keys("<down><down><down>") {
 		m, _, _ = m.Update(k)
 	}
 	was, _ := m.Selected()
@@ -170,26 +122,12 @@ func TestSelectionStays(t *testing.T) {
 	}
 }
 
-func check(t interface {
-	Fatalf(string, ...any)
-	Helper()
-}, m palette.Model, width, height int) {
+func check(t *rapid.T, m palette.Model, width, height int) {
 	t.Helper()
-	lines := strings.Split(m.View(), "\n")
-	if len(lines) > max(height, 1) || len(lines) != m.Height() {
-		t.Fatalf("%d lines, Height() = %d, of %d", len(lines), m.Height(), height)
+	if view := m.View(); strings.Count(view, "\n")+1 != m.Height() {
+		t.Fatalf("Height() = %d of %q", m.Height(), view)
 	}
-	for _, line := range lines {
-		if w := text.Width(line); w > max(width, 1) {
-			t.Fatalf("%q takes %d columns of %d", line, w, width)
-		}
-		if strings.ContainsFunc(line, unicode.IsControl) {
-			t.Fatalf("control character in %q", line)
-		}
-	}
-	if c := m.Cursor(); c.X < 0 || c.X >= max(width, 1) || c.Y < 0 || c.Y >= len(lines) {
-		t.Fatalf("the caret is at %d,%d of %d,%d", c.X, c.Y, width, len(lines))
-	}
+	storytest.Fits(t, m.View(), m.Cursor(), max(width, 1), max(height, 1))
 }
 
 // TestAnyKeys: whatever is pressed at whatever size, it fits, and an item in sight carries the mark.
@@ -217,7 +155,7 @@ func TestAnyKeys(t *testing.T) {
 				m = m.SetItems(items[:rapid.IntRange(0, len(items)).Draw(t, "n")])
 			default:
 				script := rapid.SampledFrom([]string{"a", "g", " ", "世", "<up>", "<down>", "<pgup>", "<pgdown>", "<home>", "<end>", "<backspace>", "<ctrl+w>", "<ctrl+u>", "<enter>", "<ctrl+r>"}).Draw(t, "key")
-				m, _, _ = m.Update(keys(script)[0])
+				m, _, _ = m.Update(storytest.Keys(script)[0])
 			}
 			check(t, m, width, height)
 			if old.View() != picture {
@@ -238,7 +176,7 @@ func BenchmarkKey(b *testing.B) {
 		}
 		m := palette.New(palette.Config{Title: "Sessions"}, items)
 		b.Run(fmt.Sprintf("filter/items=%d", n), func(b *testing.B) {
-			both, i := keys("r<backspace>"), 0
+			both, i := storytest.Keys("r<backspace>"), 0
 			for b.Loop() {
 				m, _, _ = m.Update(both[i%2])
 				i++
@@ -248,7 +186,7 @@ func BenchmarkKey(b *testing.B) {
 			}
 		})
 		b.Run(fmt.Sprintf("down/items=%d", n), func(b *testing.B) {
-			both, i := keys("<down><up>"), 0
+			both, i := storytest.Keys("<down><up>"), 0
 			for b.Loop() {
 				m, _, _ = m.Update(both[i%2])
 				i++
