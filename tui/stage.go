@@ -17,12 +17,13 @@ type stage struct {
 	resize  func(width, height int)
 	crashed func(Crash)
 
-	drawn time.Time
-	due   bool // a drawing is coming
+	drawn  time.Time
+	echoed time.Time // the last that was for a key
+	due    bool      // a drawing is coming
 }
 
-// between is how far drawings are apart at least. A key that comes after a rest
-// is drawn at once.
+// between is how far drawings are apart at least. A key is drawn at once, unless
+// one was just before it.
 const between = 16 * time.Millisecond
 
 // drawNow is the end of a wait for the next drawing.
@@ -43,7 +44,11 @@ func (s *stage) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 			cmd = tea.Quit
 		}
 	}()
+	last := &s.drawn
 	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		last = &s.echoed
+		s.model, cmd = s.model.update(msg)
 	case drawNow:
 		s.due = false
 	case tea.WindowSizeMsg:
@@ -54,20 +59,20 @@ func (s *stage) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	default:
 		s.model, cmd = s.model.update(msg)
 	}
-	return s, tea.Batch(s.safe(cmd), s.paint())
+	return s, tea.Batch(s.safe(cmd), s.paint(last))
 }
 
-// paint draws now, or sees that it is done soon.
-func (s *stage) paint() tea.Cmd {
+// paint draws now, or sees that it is done soon: not too close to the last time.
+func (s *stage) paint(last *time.Time) tea.Cmd {
 	now := time.Now()
-	if wait := between - now.Sub(s.drawn); wait > 0 {
+	if wait := between - now.Sub(*last); wait > 0 {
 		if s.due {
 			return nil
 		}
 		s.due = true
 		return tea.Tick(wait, func(time.Time) tea.Msg { return drawNow{} })
 	}
-	s.drawn = now
+	*last, s.drawn = now, now
 	var f screen.Frame
 	s.model, f = s.model.frame()
 	s.draw(f)
