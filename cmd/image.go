@@ -37,11 +37,7 @@ func imageSnapshot(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "snapshot ID|TITLE", Aliases: []string{"create"}, Short: "Freeze a session, and print the ID of the image", Args: exactly("the ID or title of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := w.store(c.Context())
-			if err != nil {
-				return err
-			}
-			s, err := w.named(c.Context(), db, args[0])
+			_, s, err := w.stored(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -215,13 +211,9 @@ func imageRemove(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var doomed []engine.Image
-			for _, ref := range args {
-				im, err := w.imageOf(c.Context(), client, ref)
-				if err != nil {
-					return err
-				}
-				doomed = append(doomed, im)
+			doomed, err := findAll(args, func(ref string) (engine.Image, error) { return w.imageOf(c.Context(), client, ref) })
+			if err != nil {
+				return err
 			}
 			for _, im := range doomed {
 				if !yes {

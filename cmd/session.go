@@ -253,11 +253,7 @@ func sessionRename(w *world) *cobra.Command {
 	return &cobra.Command{
 		Use: "rename ID|TITLE NEW-TITLE", Short: "Give a session another title", Args: exactly("the ID or title of a session", "a new title"),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := w.store(c.Context())
-			if err != nil {
-				return err
-			}
-			s, err := w.named(c.Context(), db, args[0])
+			db, s, err := w.stored(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -274,11 +270,7 @@ func sessionFork(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "fork ID|TITLE", Short: "Copy a session, and print the ID of the copy", Args: exactly("the ID or title of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := w.store(c.Context())
-			if err != nil {
-				return err
-			}
-			s, err := w.named(c.Context(), db, args[0])
+			_, s, err := w.stored(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -310,13 +302,9 @@ func sessionRemove(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var doomed []store.Session
-			for _, ref := range args {
-				s, err := w.namedExactly(c.Context(), db, ref)
-				if err != nil {
-					return err
-				}
-				doomed = append(doomed, s)
+			doomed, err := findAll(args, func(ref string) (store.Session, error) { return w.namedExactly(c.Context(), db, ref) })
+			if err != nil {
+				return err
 			}
 			for _, s := range doomed {
 				if err := w.remove(c.Context(), db, s, yes); err != nil {
@@ -348,6 +336,29 @@ func onBranches(s store.Session) string {
 		return ""
 	}
 	return fmt.Sprintf(", and its other branches (%d in all),", s.Branches)
+}
+
+// stored is a session that a person names, and where it is kept.
+func (w *world) stored(ctx context.Context, ref string) (*store.DB, store.Session, error) {
+	db, err := w.store(ctx)
+	if err != nil {
+		return nil, store.Session{}, err
+	}
+	s, err := w.named(ctx, db, ref)
+	return db, s, err
+}
+
+// findAll finds all that a person names, before anything is done to one of them.
+func findAll[T any](refs []string, find func(string) (T, error)) ([]T, error) {
+	var all []T
+	for _, ref := range refs {
+		found, err := find(ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found)
+	}
+	return all, nil
 }
 
 // sessionEvents reads a session that a person names.

@@ -103,11 +103,7 @@ func sessionTag(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "tag ID|TITLE [+TAG | -TAG]...", Short: "Give a session tags, or take tags off it", Args: some("the ID or title of a session"),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := w.store(c.Context())
-			if err != nil {
-				return err
-			}
-			s, err := w.named(c.Context(), db, args[0])
+			db, s, err := w.stored(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
