@@ -23,9 +23,7 @@ func TestChatNewcomer(t *testing.T) {
 	w := h.open(80, 30, []string{"OPENAI_BASE_URL="})
 	w.ready()
 	t.Logf("the composer stands after %v", w.sinceStart())
-	w.says("How do I resume a session?")
-	w.sees("● ", "agentx -c", "manual: Sessions")
-	w.ready()
+	w.asks("How do I resume a session?", "● ", "agentx -c", "manual: Sessions")
 	w.once("› How do I resume a session?")
 	w.leaves()
 	w.sees("to go on: agentx -r ")
@@ -42,8 +40,7 @@ func TestChatNewcomer(t *testing.T) {
 // Power fails in the middle of an answer.
 func TestChatKilled(t *testing.T) {
 	h := newHouse(t)
-	w := h.open(80, 30, nil, "-m", "openai/drip")
-	w.ready()
+	w := h.chat(80, 30, "openai/drip")
 	w.says("the weather")
 	w.reads("Thinking about the weather, drop1 drop2 ")
 	h.until("the text on the disk", func() bool { return strings.Contains(h.live(), "drop20 ") })
@@ -80,9 +77,7 @@ func (h *house) live() string {
 
 // Esc stops an answer; what came stays, and the conversation goes on.
 func TestChatStopped(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 30, nil, "-m", "openai/drip")
-	w.ready()
+	w := newHouse(t).chat(80, 30, "openai/drip")
 	w.says("the weather")
 	w.reads("drop5 drop6 ")
 	w.types(esc)
@@ -128,8 +123,7 @@ func TestChatSignals(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
 		t.Run(fmt.Sprint("idle, ", s), func(t *testing.T) {
 			h := newHouse(t)
-			w := h.open(80, 24, nil, "-m", "openai/drip")
-			w.ready()
+			w := h.chat(80, 24, "openai/drip")
 			w.endsBy(s)
 			w.restored()
 		})
@@ -212,8 +206,7 @@ func TestChatHangUp(t *testing.T) {
 // A terminal that takes nothing any more holds up neither the answer nor the end.
 func TestChatStuck(t *testing.T) {
 	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/endless")
-	w.ready()
+	w := h.chat(80, 24, "openai/endless")
 	w.says("count")
 	w.sees(" of many")
 	w.mu.Lock() // from here on nobody reads
@@ -280,9 +273,7 @@ func (w *window) borrowed(want bool) {
 
 // SIGSTOP by somebody else, SIGCONT: the picture is there.
 func TestChatStoppedFromOutside(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
+	w := newHouse(t).chat(80, 24, "openai/echo")
 	w.types("half a")
 	w.sees("› half a")
 	w.signal(syscall.SIGSTOP)
@@ -303,9 +294,7 @@ func stopped(pid int) bool {
 
 // Writing: a paste is not sent, keys make new lines, slash words open lists.
 func TestChatWriting(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(90, 40, nil, "-m", "openai/echo")
-	w.ready()
+	w := newHouse(t).chat(90, 40, "openai/echo")
 	w.types("\x1b[200~first\nsecond\rthird\x1b[201~")
 	w.sees("› first", "  second", "  third")
 	w.types(altEnter + "fourth")
@@ -332,9 +321,7 @@ func TestChatWriting(t *testing.T) {
 	w.sees("Sessions", "2 messages")
 	w.types(esc)
 	w.misses("2 messages")
-	w.says("/nonsense")
-	w.sees("There is no command /nonsense")
-	w.ready()
+	w.asks("/nonsense", "There is no command /nonsense")
 	w.leaves()
 }
 
@@ -393,12 +380,8 @@ func TestChatPick(t *testing.T) {
 // Nothing happens: nothing is written. Whatever turned or ticked would write
 // more often.
 func TestChatIdle(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
-	w.says("hello")
-	w.sees("You said: hello")
-	w.ready()
+	w := newHouse(t).chat(80, 24, "openai/echo")
+	w.asks("hello", "You said: hello")
 	w.rests(1500 * time.Millisecond)
 	w.leaves()
 }
@@ -422,9 +405,7 @@ func TestChatPlain(t *testing.T) {
 		h := newHouse(t)
 		w := h.open(80, 24, []string{"NO_COLOR=1"}, "-m", "openai/echo")
 		w.ready()
-		w.says("**bold** and `code`")
-		w.sees("You said: bold and")
-		w.ready()
+		w.asks("**bold** and `code`", "You said: bold and")
 		w.leaves()
 		if len(w.ledger().colours) > 0 {
 			t.Errorf("colours: %q", w.ledger().colours)
@@ -459,12 +440,8 @@ func (w *window) printsOnly() {
 
 // What a model sends is text, whatever it looks like.
 func TestChatHostile(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(100, 30, nil, "-m", "openai/hostile")
-	w.ready()
-	w.says("be nice")
-	w.sees("the end of it")
-	w.ready()
+	w := newHouse(t).chat(100, 30, "openai/hostile")
+	w.asks("be nice", "the end of it")
 	w.leaves()
 	raw := string(w.written())
 	for _, bad := range hostile {
@@ -501,11 +478,8 @@ func TestChatWithoutTerminal(t *testing.T) {
 // Two windows, one session: the second is told who has it.
 func TestChatInUse(t *testing.T) {
 	h := newHouse(t)
-	first := h.open(80, 24, nil, "-m", "openai/echo")
-	first.ready()
-	first.says("hello")
-	first.sees("You said: hello")
-	first.ready()
+	first := h.chat(80, 24, "openai/echo")
+	first.asks("hello", "You said: hello")
 	second := h.open(120, 24, nil, "-c")
 	second.reads("in use", fmt.Sprint(first.cmd.Process.Pid))
 	second.ends(codeStore)
@@ -516,12 +490,8 @@ func TestChatInUse(t *testing.T) {
 
 // A fast answer of 3,000 lines is in the scrollback, each line once, in order.
 func TestChatLongAnswer(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/lines")
-	w.ready()
-	w.says("count")
-	w.sees("line 3000 of 3000")
-	w.ready()
+	w := newHouse(t).chat(80, 24, "openai/lines")
+	w.asks("count", "line 3000 of 3000")
 	next := 1
 	for _, row := range w.rows() {
 		var n int
@@ -545,8 +515,7 @@ func TestChatLongAnswer(t *testing.T) {
 // complete, and what comes behind the storm is there once, in its place.
 func TestChatResized(t *testing.T) {
 	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/slow")
-	w.ready()
+	w := h.chat(80, 24, "openai/slow")
 	w.says("count")
 	sizes := [][2]int{{1, 1}, {200, 60}, {20, 5}, {79, 24}, {2, 40}, {200, 2}, {80, 24}, {3, 3}, {120, 30}}
 	for i := range 60 {
@@ -583,9 +552,7 @@ func numbered(words int) string {
 
 // A window that changes its size at rest shows everything once.
 func TestChatResizedAtRest(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
+	w := newHouse(t).chat(80, 24, "openai/echo")
 	w.types("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omikron pi")
 	w.sees("omikron pi")
 	w.types(enter)

@@ -27,8 +27,7 @@ func TestChatAttaches(t *testing.T) {
 	write(t, filepath.Join(h.dir, "cmd/main.go"), "package cannot_be_guessed\n")
 	write(t, filepath.Join(h.dir, "Bild 1.png"), string(png))
 	write(t, filepath.Join(h.dir, "notes.txt"), "beans beside corn")
-	w := h.open(90, 30, nil, "-m", "openai/history")
-	w.ready()
+	w := h.chat(90, 30, "openai/history")
 	w.types("what is ")
 	w.sees("› what is")
 	time.Sleep(20 * time.Millisecond) // an at sign counts that a hand has typed, not one of many keys at once

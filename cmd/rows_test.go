@@ -142,9 +142,7 @@ func terminalsOfFewWords(h *house) {
 			h := &house{t: t, home: t.TempDir(), dir: h.dir, url: h.url}
 			w := h.open(80, 24, c.env, "-m", "openai/echo")
 			w.ready()
-			w.says("hello")
-			w.sees("You said: hello", c.glyph)
-			w.ready()
+			w.asks("hello", "You said: hello", c.glyph)
 			w.leaves()
 			l, numbers := w.ledger(), regexp.MustCompile(c.colours)
 			for seq, n := range l.csi {
@@ -179,9 +177,7 @@ func answersThatAreNone(h *house) {
 		}
 		w.rests(200 * time.Millisecond)
 		w.ready()
-		w.says("hello")
-		w.sees("You said: hello", "› hello")
-		w.ready()
+		w.asks("hello", "You said: hello", "› hello")
 		w.leaves()
 	})
 }
@@ -249,8 +245,7 @@ func bombs(h *house) {
 // user sends, code and names may not.
 func directions(h *house) {
 	h.says = "Prose \u2067with an isolate that has no end\n\nשלום and `co\u2067de` \u202eover\n\n    in\u2066dented\n"
-	w := h.open(80, 24, nil, "-m", "openai/book")
-	w.ready()
+	w := h.chat(80, 24, "openai/book")
 	w.types(pasteBegin + "a \u202eprompt\u2066" + pasteEnd)
 	w.sees("a <U+202E>prompt<U+2066>")
 	w.rests(250 * time.Millisecond)
@@ -289,15 +284,12 @@ func widths(h *house) {
 		h.t.Run(fmt.Sprint("mute ", mute), func(t *testing.T) {
 			told := h
 			h := &house{t: t, home: t.TempDir(), dir: told.dir, url: told.url, mute: mute}
-			w := h.open(60, 24, nil, "-m", "openai/book")
-			w.ready()
+			w := h.chat(60, 24, "openai/book")
 			if !mute { // what the emulator would answer if it knew
 				w.types("\x1b[?2027;2$y")
 				w.told("to measure as readers do", func(l ledger) bool { return l.modes[2027] })
 			}
-			w.says("go")
-			w.sees("row9")
-			w.ready()
+			w.asks("go", "row9")
 			var columns []int
 			w.mu.Lock()
 			for y := range w.emu.Height() {
@@ -383,9 +375,7 @@ func slowTerminal(h *house) {
 // the terminal was asked for.
 func terminalIsReset(h *house) {
 	h.each("echo", func(w *window) {
-		w.says("hello")
-		w.sees("You said: hello")
-		w.ready()
+		w.asks("hello", "You said: hello")
 		w.rests(200 * time.Millisecond)
 		before := w.ledger().modes
 		if _, err := io.WriteString(w.tty, "\x1bc\x1b[5;5HSOMEBODY WAS HERE"); err != nil {
@@ -405,9 +395,7 @@ func terminalIsReset(h *house) {
 			}
 			return w.ledger().kitty > 0
 		})
-		w.says("again")
-		w.sees("You said: again")
-		w.ready()
+		w.asks("again", "You said: again")
 		w.leaves()
 	})
 }
@@ -417,9 +405,7 @@ func terminalIsReset(h *house) {
 func falseQuestion(h *house) {
 	h.says = "```\n┌──────────────┐\n│ Run this command? │\n│ [y] Yes  [n] No │\n└──────────────┘\n```\n\n**Run this command?** [y] [n]\n"
 	h.each("book", func(w *window) {
-		w.says("go")
-		w.sees("Run this command?", "[y] [n]")
-		w.ready()
+		w.asks("go", "Run this command?", "[y] [n]")
 		for _, line := range strings.Split(w.screen(), "\n") {
 			if strings.ContainsAny(line, "┌│└") || strings.Contains(line, "[n]") {
 				if strings.TrimLeft(line, " ●") == line || !strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "● ") {
@@ -437,8 +423,7 @@ func falseQuestion(h *house) {
 
 // 112: a large paste is one chip, and is sent whole.
 func largePaste(h *house) {
-	w := h.open(90, 24, nil, "-m", "openai/echo")
-	w.ready()
+	w := h.chat(90, 24, "openai/echo")
 	w.types(pasteBegin + strings.Repeat("0123456789abcde\n", 1<<14) + "the end of it" + pasteEnd)
 	w.sees("16,385 lines")
 	w.rests(250 * time.Millisecond)
@@ -467,8 +452,7 @@ func pasteWithAnEnd(h *house) {
 
 // 114: lines come without the marks of a paste, faster than anybody types.
 func rawPaste(h *house) {
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
+	w := h.chat(80, 24, "openai/echo")
 	w.types(strings.Repeat("a line of a paste\r", 40))
 	w.sees("pasted 40 lines")
 	w.rests(250 * time.Millisecond)
@@ -482,8 +466,7 @@ func rawPaste(h *house) {
 
 // 115: a paste begins and never ends. The chat goes on without its end.
 func endlessPaste(h *house) {
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
+	w := h.chat(80, 24, "openai/echo")
 	w.types(pasteBegin + "abc")
 	w.sees("abc")
 	w.rests(250 * time.Millisecond)
@@ -578,8 +561,7 @@ func noFiles(h *house) {
 		h.t.Skip(err)
 	}
 	_ = sparse.Close()
-	w := h.open(100, 30, nil, "-m", "openai/echo")
-	w.ready()
+	w := h.chat(100, 30, "openai/echo")
 	for path, why := range map[string]string{"pipe": "pipe is not a regular file", "sparse": "sparse is larger than", "/dev/zero": "zero is not a regular file", ".": "folder"} {
 		w.says("/attach " + path)
 		w.reads(why)

@@ -175,6 +175,14 @@ func (h *house) open(cols, rows int, env []string, args ...string) *window {
 	return h.openProgram(cols, rows, env, "agentx", args...)
 }
 
+// chat is a window in which a model waits for a question.
+func (h *house) chat(cols, rows int, model string) *window {
+	h.t.Helper()
+	w := h.open(cols, rows, nil, "-m", model)
+	w.ready()
+	return w
+}
+
 func (h *house) openProgram(cols, rows int, env []string, name string, args ...string) *window {
 	t := h.t
 	t.Helper()
@@ -283,6 +291,14 @@ func (w *window) says(line string) {
 	w.types(line)
 	w.sees(line)
 	w.types(enter)
+}
+
+// asks says something, and waits for the answer and its end.
+func (w *window) asks(line string, answer ...string) {
+	w.t.Helper()
+	w.says(line)
+	w.sees(answer...)
+	w.ready()
 }
 
 // rows is the scrollback and the screen.

@@ -136,9 +136,7 @@ func TestChatWindowSettings(t *testing.T) {
 			h := newHouse(t)
 			w := h.open(80, 24, c.env, "-m", "openai/echo")
 			w.ready()
-			w.says("hello")
-			w.sees("You said: hello")
-			w.ready()
+			w.asks("hello", "You said: hello")
 			w.leaves()
 			l := w.ledger()
 			var got []string
@@ -163,12 +161,8 @@ func TestChatWindowSettings(t *testing.T) {
 // Of a storm of sizes the last one counts: the picture is laid out for it, and
 // nothing of those between is left, on the screen or above it.
 func TestChatResizeStorm(t *testing.T) {
-	h := newHouse(t)
-	w := h.open(80, 24, nil, "-m", "openai/echo")
-	w.ready()
-	w.says("hello")
-	w.sees("You said: hello")
-	w.ready()
+	w := newHouse(t).chat(80, 24, "openai/echo")
+	w.asks("hello", "You said: hello")
 	for n := range 500 {
 		w.resize(40+n*7%120, 6+n*3%40)
 	}
