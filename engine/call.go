@@ -91,7 +91,7 @@ func checkInput(raw string) error {
 	if len(raw) > maxInput {
 		return fmt.Errorf("the input has %d bytes, more than the %d that are allowed", len(raw), maxInput)
 	}
-	if depth(raw) > maxDepth {
+	if event.Depth(raw) > maxDepth {
 		return fmt.Errorf("the input is nested more than %d deep", maxDepth)
 	}
 	var v json.RawMessage
@@ -99,24 +99,4 @@ func checkInput(raw string) error {
 		return fmt.Errorf("the input is not JSON: %w", err)
 	}
 	return nil
-}
-
-// depth returns how deep the brackets of a JSON text nest.
-func depth(s string) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }

@@ -197,3 +197,23 @@ func (m ErrorMessage) MarshalJSON() ([]byte, error) {
 		plain
 	}{RoleError, plain(m)})
 }
+
+// Depth returns how deep the brackets of a JSON text nest.
+func Depth[T string | []byte](s T) int {
+	deepest, now, quoted := 0, 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			now++
+			deepest = max(deepest, now)
+		case c == '}' || c == ']':
+			now--
+		}
+	}
+	return deepest
+}

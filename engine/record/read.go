@@ -160,7 +160,7 @@ func (l *lines) next() ([]byte, error) {
 		if raw = bytes.TrimSpace(raw); len(raw) == 0 {
 			continue
 		}
-		if depth(raw) > maxDepth {
+		if event.Depth(raw) > maxDepth {
 			return nil, &FormatError{l.n, fmt.Sprintf("it is nested more than %d deep", maxDepth)}
 		}
 		return raw, nil
@@ -187,26 +187,6 @@ func (l *lines) read() ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// depth returns how deep the brackets of a JSON text nest.
-func depth(s []byte) int {
-	deepest, now, quoted := 0, 0, false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			now++
-			deepest = max(deepest, now)
-		case c == '}' || c == ']':
-			now--
-		}
-	}
-	return deepest
 }
 
 // inputOf reports whether the machine takes e in. All else it put out itself.
