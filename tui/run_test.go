@@ -18,6 +18,8 @@ import (
 
 	"agentx/engine/driver/script"
 	"agentx/engine/event"
+	"agentx/tui/markdown"
+	"agentx/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
@@ -31,7 +33,22 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("TUI_CHILD"); dir != "" {
 		os.Exit(child(dir))
 	}
+	keepColouring()
 	os.Exit(m.Run())
+}
+
+// keepColouring keeps the clock of the expressions that colour code running. It
+// is one goroutine for all: begun in a bubble of synctest it would be of that
+// time, and never end there.
+func keepColouring() {
+	colour := func() { markdown.Render("```go\nx := 1\n```\n", 80, theme.Dark()) }
+	colour()
+	go func() { // ends with the tests
+		for {
+			time.Sleep(200 * time.Millisecond)
+			colour()
+		}
+	}()
 }
 
 // fragile is a desk that breaks where a test wants it to, and writes drafts down.
