@@ -249,7 +249,7 @@ func (w *world) near(full string) string {
 func (d *desk) files(ctx context.Context, t *talk, paths []string) (event.Content, error) {
 	var c event.Content
 	for _, path := range paths {
-		data, err := d.now(ctx, t, path)
+		data, err := d.attachedAt(ctx, t, path)
 		if err != nil {
 			return nil, err
 		}
@@ -266,9 +266,9 @@ func (d *desk) files(ctx context.Context, t *talk, paths []string) (event.Conten
 	return c, nil
 }
 
-// now is what is attached by a path, or by an address, from where nothing is
-// fetched twice.
-func (d *desk) now(ctx context.Context, t *talk, path string) ([]byte, error) {
+// attachedAt is what is attached by a path, or by an address, from where nothing
+// is fetched twice.
+func (d *desk) attachedAt(ctx context.Context, t *talk, path string) ([]byte, error) {
 	if isAddress(path) {
 		if data, ok := d.lost(ctx, t, path); ok {
 			return data, nil

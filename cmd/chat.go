@@ -20,7 +20,7 @@ func chat(ctx context.Context, w *world, o options) error {
 		return err
 	}
 	w.signals.handOver()
-	defer w.alone()()
+	defer w.onOneProcessor()()
 	feed := tui.NewFeed()
 	d := &desk{world: w, options: o, feed: feed}
 	files, err := d.given(ctx)
@@ -94,10 +94,10 @@ func (w *world) editor() []string {
 	return nil
 }
 
-// alone has the chat run on one processor, unless the user knows better: who
-// answers and who draws work in turns, a thousandth of a second each, and to wake
-// a second processor for that is a seventh of what the chat takes.
-func (w *world) alone() (end func()) {
+// onOneProcessor has the chat run on one processor, unless the user knows better:
+// who answers and who draws work in turns, a thousandth of a second each, and to
+// wake a second processor for that is a seventh of what the chat takes.
+func (w *world) onOneProcessor() (end func()) {
 	if _, ok := w.env("GOMAXPROCS"); ok {
 		return func() {}
 	}
