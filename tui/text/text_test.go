@@ -145,7 +145,7 @@ func TestTruncate(t *testing.T) {
 
 // hostile draws text in which what matters is common.
 func hostile() *rapid.Generator[string] {
-	pieces := []string{"a", "word ", "\n", "\r", "\t", "\x1b", "\x1b]52;c;", "\x07", "\u009b", "\x9b", "\xff", "\xe4", "\xb8\x96", "世", "é", "\u0301",
+	pieces := []string{"a", "word ", "      ", "\n", "\r", "\t", "\x1b", "\x1b]52;c;", "\x07", "\u009b", "\x9b", "\xff", "\xe4", "\xb8\x96", "世", "é", "\u0301",
 		"\u200d", "\u200c", "\ufe0f", "👩", "🏽", "\u202e", "\u2066", "\u200b", "\U000e0041", "1", "\u20e3", "م", "\x00", "\x7f"}
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 40).Draw(t, "pieces"), "")
@@ -234,6 +234,7 @@ func TestWrap(t *testing.T) {
 		{"styles take no room", "\x1b[1mbold\x1b[m word", 9, []string{"\x1b[1mbold\x1b[m word"}},
 		{"a link takes no room", "\x1b]8;;http://example.com\x07go\x1b]8;;\x07 on", 5, []string{"\x1b]8;;http://example.com\x07go\x1b]8;;\x07 on"}},
 		{"an indent stays", "  two words", 6, []string{"  two", "words"}},
+		{"an indent that is wider than the screen", "      two words", 5, []string{"", "two", "words"}},
 		{"nothing", "", 5, []string{""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

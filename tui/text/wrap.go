@@ -77,7 +77,7 @@ func (w *wrapper) character() {
 			w.cells -= w.cellsAtNext
 			continue
 		}
-		w.lines = append(w.lines, w.s[w.start:w.at])
+		w.lines = append(w.lines, strings.TrimRight(w.s[w.start:w.at], " "))
 		w.begin(w.at)
 		w.cells = 0
 	}
