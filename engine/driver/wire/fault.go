@@ -290,7 +290,7 @@ func (c Call) FaultFrom(status int, p Problem) *engine.Fault {
 
 // sentence says to people what happened.
 func (c Call) sentence(code event.ErrorCode, status int, detail string) string {
-	s := c.Provider + " " + c.verdict(code)
+	s := c.who() + " " + c.verdict(code)
 	if status != 0 && status != http.StatusOK {
 		s += fmt.Sprintf(" (%d)", status)
 	}
@@ -347,14 +347,14 @@ func (c Call) fault(code event.ErrorCode, format string, args ...any) *engine.Fa
 // its text asks to wait.
 func (c Call) refused(resp *http.Response) (*engine.Fault, time.Duration) {
 	if resp.StatusCode < 300 {
-		return c.fault(event.CodeProtocol, "%s answers with status %d, which is no answer", c.Provider, resp.StatusCode), 0
+		return c.fault(event.CodeProtocol, "%s answers with status %d, which is no answer", c.who(), resp.StatusCode), 0
 	}
 	if resp.StatusCode < 400 {
 		where := ""
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil {
 			where = u.Host
 		}
-		return c.fault(event.CodeNotFound, "%s answers with a redirect%s (%d), which is not followed", c.Provider, prefixed(" to ", c.clean(where)), resp.StatusCode), 0
+		return c.fault(event.CodeNotFound, "%s answers with a redirect%s (%d), which is not followed", c.who(), prefixed(" to ", c.clean(where)), resp.StatusCode), 0
 	}
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	p, ok := ParseProblem(body)
