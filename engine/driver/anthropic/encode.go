@@ -84,7 +84,7 @@ type cache struct {
 func encode(req engine.Request, maxTokens int, thoughts bool) ([]byte, error) {
 	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	if len(turns) == 0 {
-		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
+		return nil, wire.Empty()
 	}
 	r := request{
 		Model: req.Model, Stream: true, Temperature: req.Options.Temperature,
@@ -153,7 +153,7 @@ func part(p event.Part) (content, bool) {
 		foreign := strings.Contains(p.Signature, ":") // the mark of somebody else, through whom Claude was once asked
 		return content{Type: "thinking", Thinking: &p.Text, Signature: p.Signature}, p.Signature != "" && !foreign
 	case event.ToolCall:
-		return content{Type: "tool_use", ID: p.ID, Name: wire.ToolName(p.Name), Input: object(p.Input)}, true
+		return content{Type: "tool_use", ID: p.ID, Name: wire.ToolName(p.Name), Input: wire.Object(p.Input)}, true
 	case event.ToolReturn:
 		return content{Type: "tool_result", ToolUseID: p.ID, Content: returned(p.Output), IsError: p.Output.Failed()}, true
 	case event.Image:
@@ -162,18 +162,6 @@ func part(p event.Part) (content, bool) {
 		return file(p), true
 	}
 	return content{}, false
-}
-
-// object is input, which must be an object to be accepted.
-func object(input json.RawMessage) json.RawMessage {
-	s := strings.TrimSpace(string(input))
-	switch {
-	case s == "" || !json.Valid(input):
-		return json.RawMessage("{}")
-	case s[0] == '{':
-		return input
-	}
-	return json.RawMessage(`{"value":` + s + `}`)
 }
 
 func returned(o event.Output) []content {

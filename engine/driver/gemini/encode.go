@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -92,7 +91,7 @@ const unsigned = "skip_thought_signature_validator"
 func encode(req engine.Request, longest int, thoughts bool) ([]byte, error) {
 	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	if len(turns) == 0 {
-		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
+		return nil, wire.Empty()
 	}
 	r := request{Contents: contents(turns, generationOf(req.Model))}
 	if strings.TrimSpace(req.System) != "" {
@@ -175,7 +174,7 @@ func said(parts []event.Part, strict bool) []piece {
 			if seal == "" && strict && !called {
 				seal = unsigned
 			}
-			all = append(all, piece{Call: &asked{p.ID, wire.ToolName(p.Name), object(p.Input)}, Signature: seal})
+			all = append(all, piece{Call: &asked{p.ID, wire.ToolName(p.Name), wire.Object(p.Input)}, Signature: seal})
 			seal, called = "", true
 		}
 	}
@@ -199,18 +198,6 @@ func remember(all []piece, t event.Thinking) []piece {
 	empty := text("")
 	empty.Signature = signature
 	return append(all, empty)
-}
-
-// object is input, which must be an object to be accepted.
-func object(input json.RawMessage) json.RawMessage {
-	s := strings.TrimSpace(string(input))
-	switch {
-	case s == "" || !json.Valid(input):
-		return json.RawMessage("{}")
-	case s[0] == '{':
-		return input
-	}
-	return json.RawMessage(`{"value":` + s + `}`)
 }
 
 // shown is what the user says, behind the results of tools. Pictures in these
@@ -290,7 +277,7 @@ func file(f event.File) piece {
 	case len(f.Data) > 0 && (f.MediaType == "application/pdf" || kind == "image" || kind == "audio" || kind == "video"):
 		return piece{Inline: &blob{f.MediaType, f.Data}}
 	case utf8.Valid(f.Data):
-		return text(fmt.Sprintf("File %s:\n\n%s", f.Filename, f.Data))
+		return text(wire.Readable(f))
 	}
 	return text(wire.Unreadable(f))
 }

@@ -51,7 +51,7 @@ type used struct {
 func encode(req engine.Request, d Driver) ([]byte, error) {
 	turns := wire.Turns(req.Messages(), func(model string) bool { return model == "" || model == req.Model })
 	if len(turns) == 0 {
-		return nil, refuse("there is nothing to answer: the message is empty")
+		return nil, wire.Empty()
 	}
 	if err := readable(req, d.Name()); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func assistant(parts []event.Part) message {
 			thought += p.Text
 		case event.ToolCall:
 			u := used{ID: p.ID}
-			u.Function.Index, u.Function.Name, u.Function.Arguments = len(m.ToolCalls), wire.ToolName(p.Name), object(p.Input)
+			u.Function.Index, u.Function.Name, u.Function.Arguments = len(m.ToolCalls), wire.ToolName(p.Name), wire.Object(p.Input)
 			m.ToolCalls = append(m.ToolCalls, u)
 		}
 	}
@@ -157,18 +157,6 @@ func assistant(parts []event.Part) message {
 		m.Thinking = thought
 	}
 	return m
-}
-
-// object is input, which must be an object to be accepted.
-func object(input json.RawMessage) json.RawMessage {
-	s := bytes.TrimSpace(input)
-	switch {
-	case len(s) == 0 || !json.Valid(s):
-		return json.RawMessage("{}")
-	case s[0] == '{':
-		return s
-	}
-	return json.RawMessage(`{"value":` + string(s) + `}`)
 }
 
 func isObject(raw json.RawMessage) bool {
@@ -224,6 +212,6 @@ func (s *sayer) show(p event.Part) {
 			s.texts = append(s.texts, wire.Unreadable(p))
 			return
 		}
-		s.texts = append(s.texts, fmt.Sprintf("File %s:\n\n%s", p.Filename, p.Data))
+		s.texts = append(s.texts, wire.Readable(p))
 	}
 }

@@ -1,9 +1,7 @@
 package openai
 
 import (
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -88,9 +86,9 @@ type document struct {
 // encode returns the body of a request to d, whose answer says how many tokens
 // it was where they are counted.
 func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
-	turns := wire.Turns(req.Messages(), func(model string) bool { return d.remembers() || sameMaker(model, req.Model) })
+	turns := wire.Turns(req.Messages(), func(model string) bool { return d.remembers() || wire.SameMaker(model, req.Model) })
 	if len(turns) == 0 {
-		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
+		return nil, wire.Empty()
 	}
 	r := request{
 		Model: req.Model, Messages: d.messages(req.System, turns), Tools: tools(req.Tools),
@@ -115,15 +113,6 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 		r.MaxTokens = limit
 	}
 	return event.Marshal(r)
-}
-
-// sameMaker reports whether the proofs of model had mean anything to model
-// asked, where both are at the same server: those that resell put the maker's
-// name in front.
-func sameMaker(had, asked string) bool {
-	m, _, ok1 := strings.Cut(had, "/")
-	n, _, ok2 := strings.Cut(asked, "/")
-	return !ok1 || !ok2 || m == n
 }
 
 func (d Driver) messages(system string, turns []wire.Turn) []message {
@@ -156,7 +145,7 @@ func (d Driver) assistant(parts []event.Part) message {
 			}
 		case event.ToolCall:
 			u := used{ID: p.ID, Type: "function"}
-			u.Function.Name, u.Function.Arguments = wire.ToolName(p.Name), written(p)
+			u.Function.Name, u.Function.Arguments = wire.ToolName(p.Name), wire.Arguments(p)
 			m.ToolCalls = append(m.ToolCalls, u)
 		}
 	}
@@ -167,15 +156,6 @@ func (d Driver) assistant(parts []event.Part) message {
 		m.Content = strings.Join(said, "")
 	}
 	return m
-}
-
-// written is the input of a call. What was not JSON when the model wrote it
-// would be refused now.
-func written(c event.ToolCall) string {
-	if len(c.Input) == 0 || !json.Valid(c.Input) {
-		return "{}"
-	}
-	return string(c.Input)
 }
 
 // user is what the user says, behind the results of tools. A result can only be
@@ -214,7 +194,7 @@ func show(pieces []piece, p event.Part) []piece {
 	case event.Image:
 		url := p.URL
 		if len(p.Data) > 0 {
-			url = dataURL(p.MediaType, p.Data)
+			url = wire.DataURL(p.MediaType, p.Data)
 		}
 		return append(pieces, piece{Type: "image_url", Image: &imageURL{url}})
 	case event.File:
@@ -228,15 +208,11 @@ func show(pieces []piece, p event.Part) []piece {
 func file(f event.File) piece {
 	switch {
 	case f.MediaType == "application/pdf":
-		return piece{Type: "file", File: &document{Name: f.Filename, Data: dataURL(f.MediaType, f.Data)}}
+		return piece{Type: "file", File: &document{Name: f.Filename, Data: wire.DataURL(f.MediaType, f.Data)}}
 	case utf8.Valid(f.Data):
-		return piece{Type: "text", Text: fmt.Sprintf("File %s:\n\n%s", f.Filename, f.Data)}
+		return piece{Type: "text", Text: wire.Readable(f)}
 	}
 	return piece{Type: "text", Text: wire.Unreadable(f)}
-}
-
-func dataURL(mediaType string, data []byte) string {
-	return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
 func tools(all []engine.Tool) []tool {

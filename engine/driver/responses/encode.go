@@ -2,9 +2,7 @@ package responses
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -77,13 +75,13 @@ type piece struct {
 func encode(req engine.Request, d Driver, thoughts bool) ([]byte, error) {
 	thinks := thinks(req.Model)
 	thoughts = thoughts && thinks
-	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
+	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && wire.SameMaker(model, req.Model) })
 	r := request{
 		Model: req.Model, Input: said(turns, d.seal()), Tools: tools(req.Tools), Text: follow(req.Options.Schema),
 		Stream: true, Temperature: req.Options.Temperature, MaxTokens: d.limit(req.Options.MaxTokens),
 	}
 	if len(r.Input) == 0 {
-		return nil, &engine.Fault{Code: event.CodeInvalidRequest, Message: "there is nothing to answer: the message is empty"}
+		return nil, wire.Empty()
 	}
 	if strings.TrimSpace(req.System) != "" {
 		r.Instructions = req.System
@@ -124,15 +122,6 @@ func thinks(model string) bool {
 	return !strings.Contains(model, "gpt-") || !strings.Contains(model, "-chat")
 }
 
-// sameMaker reports whether the thoughts of model had mean anything to model
-// asked, where both are at the same server: those that resell put the maker's
-// name in front.
-func sameMaker(had, asked string) bool {
-	m, _, ok1 := strings.Cut(had, "/")
-	n, _, ok2 := strings.Cut(asked, "/")
-	return !ok1 || !ok2 || m == n
-}
-
 // said are the turns, item by item. Of the thoughts only those are told that
 // bear the seal, and only in front of what came of them.
 func said(turns []wire.Turn, seal string) []input {
@@ -159,7 +148,7 @@ func assistant(parts []event.Part, seal string) []input {
 		case event.Text:
 			all = append(append(all, thoughts...), input{Type: message, Role: "assistant", Content: []piece{{Type: "output_text", Text: p.Text}}})
 		case event.ToolCall:
-			all = append(append(all, thoughts...), input{Type: function, CallID: p.ID, Name: wire.ToolName(p.Name), Arguments: written(p)})
+			all = append(append(all, thoughts...), input{Type: function, CallID: p.ID, Name: wire.ToolName(p.Name), Arguments: wire.Arguments(p)})
 		}
 		thoughts = nil
 	}
@@ -174,15 +163,6 @@ func pondered(text, secret string) input {
 		said = append(said, piece{Type: "summary_text", Text: text})
 	}
 	return input{Type: reasoning, Summary: &said, Encrypted: secret}
-}
-
-// written is the input of a call. What was not JSON when the model wrote it
-// would be refused now.
-func written(c event.ToolCall) string {
-	if len(c.Input) == 0 || !json.Valid(c.Input) {
-		return "{}"
-	}
-	return string(c.Input)
 }
 
 // user is what the user says, behind the results of tools.
@@ -230,7 +210,7 @@ func show(pieces []piece, p event.Part) []piece {
 	case event.Image:
 		address := p.URL
 		if len(p.Data) > 0 {
-			address = dataURL(p.MediaType, p.Data)
+			address = wire.DataURL(p.MediaType, p.Data)
 		}
 		return append(pieces, piece{Type: "input_image", ImageURL: address})
 	case event.File:
@@ -244,15 +224,11 @@ func show(pieces []piece, p event.Part) []piece {
 func file(f event.File) piece {
 	switch {
 	case f.MediaType == "application/pdf":
-		return piece{Type: "input_file", Filename: cmp.Or(f.Filename, "document.pdf"), FileData: dataURL(f.MediaType, f.Data)}
+		return piece{Type: "input_file", Filename: cmp.Or(f.Filename, "document.pdf"), FileData: wire.DataURL(f.MediaType, f.Data)}
 	case utf8.Valid(f.Data):
-		return piece{Type: "input_text", Text: fmt.Sprintf("File %s:\n\n%s", f.Filename, f.Data)}
+		return piece{Type: "input_text", Text: wire.Readable(f)}
 	}
 	return piece{Type: "input_text", Text: wire.Unreadable(f)}
-}
-
-func dataURL(mediaType string, data []byte) string {
-	return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
 // tools says of none that it is strict: then what a schema leaves open would be

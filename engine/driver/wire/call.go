@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"net/http"
 
@@ -88,11 +87,6 @@ func Tokens(n *int64) (int64, bool) {
 
 // maxTokens is more than any model can read or write.
 const maxTokens = 1_000_000_000
-
-// Unreadable says to a model that there is a file which it cannot be shown.
-func Unreadable(f event.File) string {
-	return fmt.Sprintf("[The file %q of type %s and %d bytes cannot be shown.]", f.Filename, f.MediaType, len(f.Data))
-}
 
 // Mistyped reports whether err says that a field of some JSON has another type
 // than it should. All the others have been decoded.
