@@ -32,6 +32,7 @@ func (m Model) display(o Opened) Model {
 	}
 	m.open, m.subject = o, ""
 	config := m.prefs.transcript(o.Saved)
+	config.Unfold = m.unfoldKey()
 	config.First = o.First
 	m.transcript = transcript.New(config, m.prefs.theme).
 		SetSize(m.width, m.height).Inherit(m.transcript)

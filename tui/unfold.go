@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"agentx/tui/palette"
 	"agentx/tui/text"
@@ -63,4 +64,13 @@ func (m Model) thinking(how string) (Model, tea.Cmd) {
 		"folded": "Thoughts are folded from now on; Ctrl+O shows the last one.",
 		"never":  "Thoughts are not shown from now on; Ctrl+O shows the last one all the same.",
 	}[how]), nil
+}
+
+// unfoldKey is the key that shows a thought whole, where there is one to press.
+func (m Model) unfoldKey() string {
+	a, ok := m.table.named("unfold")
+	if !ok || m.prefs.spoken {
+		return ""
+	}
+	return strings.ToLower(a.hintOf())
 }

@@ -44,7 +44,7 @@ type layout struct {
 const before = -1 << 40
 
 func newItems(c Config, th *theme.Theme) *Items {
-	c.Keep, c.Marks = false, Marks{}
+	c.Keep, c.Marks, c.Unfold = false, Marks{}, "" // there, messages have keys of their own
 	return &Items{end: before, blank: New(c, th), young: map[int64]layout{}}
 }
 

@@ -94,7 +94,11 @@ func (m Model) endThought(at time.Time) Model {
 	case m.config.Thoughts == Always:
 		return m.block(m.Unfolded(t)...)
 	}
-	return m.block(m.Line(t))
+	line := m.Line(t)
+	if m.config.Unfold != "" && len(m.folds) == 1 {
+		line += m.look.muted(text.Truncate(" · "+m.config.Unfold+" shows it", max(m.width-text.Width(line), 0)))
+	}
+	return m.block(line)
 }
 
 // head is what the thought was: how long it took, and its size where that is worth a word.

@@ -22,6 +22,7 @@ type Config struct {
 	Keep       bool  // all of it stays here, to be looked at message by message
 	First      int64 // what counts the first event of Replay in its log; 0 is the first
 	Thoughts   Thoughts
+	Unfold     string // the key that shows the first thought whole; who has seen it once knows it
 }
 
 // Marks are lines of their own that show nothing, by which a terminal finds its
