@@ -113,11 +113,15 @@ func (m Model) assistant(at time.Time, d event.AssistantMessage) Model {
 
 // silent says that a thought was all there is.
 func (m Model) silent() Model {
-	how := "Ctrl+O"
-	if m.config.Spoken {
-		how = "/unfold"
+	how := "/unfold"
+	if m.config.Unfold != "" {
+		how = m.config.Unfold
 	}
-	return m.flushCalls(true).block(margin + m.look.muted("The model thought, and said nothing; "+how+" shows the thought"))
+	var lines []string
+	for _, line := range text.Wrap("The model thought, and said nothing; "+how+" shows it", m.measure()) {
+		lines = append(lines, margin+m.look.muted(line))
+	}
+	return m.flushCalls(true).block(lines...)
 }
 
 // whole shows a message from a store.
