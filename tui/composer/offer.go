@@ -285,10 +285,11 @@ func (m Model) offerRows(n int) []string {
 func (m Model) offerRow(lead string, c Command, wide int) string {
 	st := m.config.Styles
 	name, help := m.offerParts(lead, c, wide)
-	if lead = text.Truncate(lead, text.Width(name)); lead != "  " {
-		return st.Help.Render(lead) + st.Name.Render(name[len(lead):]) + st.Help.Render(help)
+	rest, whole := strings.CutPrefix(name, lead)
+	if !whole || lead == "  " {
+		return st.Name.Render(name) + st.Help.Render(help)
 	}
-	return st.Name.Render(name) + st.Help.Render(help)
+	return st.Help.Render(lead) + st.Name.Render(rest) + st.Help.Render(help)
 }
 
 // offerChosen is the row under the mark; its ground goes over the whole width.
