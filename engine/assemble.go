@@ -161,10 +161,10 @@ func (a assembly) answer(at time.Time, in event.ToolResult) (assembly, []event.M
 	}}
 }
 
-// outputOf is the output of a result. An error is one however it came, and its
-// words are what there is of it as text.
+// outputOf is the output of a result. An error that came as text or JSON is one;
+// what has parts is kept as it came, for an error has no room for a picture.
 func outputOf(in event.ToolResult) event.Output {
-	if in.IsError && !in.Result.Failed() {
+	if k := in.Result.Kind; in.IsError && (k == event.OutputText || k == event.OutputJSON) {
 		return event.Output{Kind: event.OutputError, Text: in.Result.String()}
 	}
 	return in.Result

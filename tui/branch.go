@@ -36,7 +36,7 @@ func nth(arg string) (int, bool) {
 
 // retry asks the last message again, on a branch of its own.
 func (m Model) retry() (Model, tea.Cmd) {
-	if !m.transcript.Any() && !m.outbox.busy {
+	if m.backend != nil && !m.transcript.Any() && !m.outbox.busy {
 		return m.say(transcript.Info, "There is no message to ask again yet."), nil
 	}
 	return m.retryOne(1, "")
