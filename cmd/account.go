@@ -145,6 +145,8 @@ func failing(e *store.Error) (what, todo string) {
 		return fmt.Sprintf("%s lies where files cannot be shared between programs, as in some sandboxes", e.Path), "name another file with --db, or " + alone
 	case errors.Is(e, store.ErrLocks):
 		return fmt.Sprintf("%s lies where files cannot be locked, as in some sandboxes", e.Path), "name another file with --db, or keep nothing with --no-save"
+	case errors.Is(e, store.ErrCrowded):
+		return fmt.Sprintf("too many open files, of which %s would be one more", e.Path), "end what has opened them, or allow more with `ulimit -n`"
 	case errors.Is(e, fs.ErrNotExist) && !errors.Is(e, store.ErrNotFound):
 		return fmt.Sprintf("%s or its folder was removed while it was in use", e.Path), "what was said goes nowhere any more; name another file with --db"
 	case errors.Is(e, store.ErrBusy) && !isInUse(e):

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +31,7 @@ var (
 	ErrStray       = errors.New("the write-ahead log belongs to another database")
 	ErrIO          = errors.New("disk I/O error")
 	ErrBusy        = errors.New("held by another process")
+	ErrCrowded     = errors.New("too many open files")
 	ErrNetwork     = errors.New("on a network file system, where SQLite cannot be trusted")
 	ErrUnshared    = errors.New("files cannot be shared between programs here")
 	ErrLocks       = errors.New("files cannot be locked here")
@@ -112,6 +115,8 @@ func classify(path string, err error) error {
 		{syscall.EDQUOT, ErrDiskFull},
 		{syscall.EROFS, ErrReadOnly},
 		{syscall.EIO, ErrIO},
+		{syscall.EMFILE, ErrCrowded},
+		{syscall.ENFILE, ErrCrowded},
 		{fs.ErrPermission, ErrPermission},
 	} {
 		if errors.Is(err, k.is) && !errors.Is(err, k.name) {
@@ -147,6 +152,9 @@ func nameOf(path string, code int) error {
 	case sqliteFull:
 		return ErrDiskFull
 	case sqliteIOErr, sqliteCantOpen:
+		if crowded(path) {
+			return ErrCrowded
+		}
 		if (code == sqliteIOErrShmSize || code&0xff == sqliteIOErr) && full(path) {
 			return ErrDiskFull
 		}
@@ -171,6 +179,23 @@ func nameOf(path string, code int) error {
 		return ErrNotDatabase
 	}
 	return nil
+}
+
+// crowded reports whether the files that SQLite opens at once (database, log,
+// their index, and the folder to sync it) are more than may still be opened.
+// SQLite keeps the reason to itself, so they are opened again: not its own files,
+// for to close one of these would let go of the locks that this process has on it.
+func crowded(path string) bool {
+	for range 4 {
+		f, err := os.Open(filepath.Dir(path))
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			return true
+		}
+		if err == nil {
+			defer f.Close()
+		}
+	}
+	return false
 }
 
 // lost reports whether err leaves it unknown what is on the disk. After a

@@ -98,7 +98,7 @@ func (db *DB) read(ctx context.Context) error {
 	if err == nil && size(db.path+"-wal") > 0 {
 		err = db.ownLog(ctx, db.r)
 	}
-	if unshared(err) || errors.Is(err, ErrStray) {
+	if unshared(err) && !crowded(db.path) || errors.Is(err, ErrStray) {
 		err = db.peek(ctx, "mode=ro&immutable=1")
 		db.behind = size(db.path+"-wal") > 0
 	}
