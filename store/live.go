@@ -19,10 +19,11 @@ import (
 
 // How far a live file may be behind the stream.
 const (
-	page   = 4096
-	roomy  = 16 * page              // how much room is made at a time
-	behind = 140 * time.Millisecond // a connection may be read 100 later, and 250 are promised
-	unsafe = 10 * time.Second       // of what a power cut may take
+	page    = 4096
+	roomy   = 16 * page              // how much room is made at a time
+	behind  = 140 * time.Millisecond // a connection may be read 100 later, and 250 are promised
+	handful = 30 * time.Millisecond  // without a piece, and the next is the first of several
+	unsafe  = 10 * time.Second       // of what a power cut may take
 )
 
 // A live file holds the text so far of one streaming answer. It only grows, by
@@ -47,7 +48,9 @@ type live struct {
 	run     run        // of text, that grows
 	spoke   bool       // text has come
 	timer   *time.Timer
-	due     bool // the timer will write what is pending
+	due     bool      // the timer will write what is pending
+	since   time.Time // that is so
+	last    time.Time // piece
 	err     error
 	told    bool
 	ended   bool
@@ -138,7 +141,7 @@ func (l *live) add(e event.Event) error {
 	default:
 		l.event(e)
 	}
-	l.schedule()
+	l.schedule(e.At)
 	return nil
 }
 
@@ -151,13 +154,19 @@ func (l *live) complaint() error {
 }
 
 // schedule sees to it that what is pending is written in time, whether or not
-// anything more comes.
-func (l *live) schedule() {
-	switch full := len(l.pending)+len(l.run.text) >= page; {
-	case full:
+// anything more comes. Pieces that come by handfuls are written with every other
+// handful, so that nobody has to wake up in between.
+func (l *live) schedule(now time.Time) {
+	full := len(l.pending)+len(l.run.text) >= page
+	first := now.Sub(l.last) >= handful
+	l.last = now
+	switch {
+	case full, l.due && first && now.Sub(l.since) >= behind/2:
 		l.alarm(0)
+		l.since = now
 	case !l.due:
 		l.alarm(behind)
+		l.since = now
 	}
 	l.due = true
 }

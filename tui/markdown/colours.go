@@ -4,11 +4,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	glamour "charm.land/glamour/v2/ansi"
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
+	"github.com/dlclark/regexp2"
 )
 
 const (
@@ -16,7 +18,12 @@ const (
 	slowCode  = 100 * time.Millisecond // what one line may take
 	slowLines = 3                      // that took longer, and no more are coloured; one may be the machine's fault
 	maxStack  = 100                    // states in states that a lexer may be in
+	tock      = 250 * time.Millisecond // by how much later than at slowCode an expression may be stopped
 )
+
+// slowClock has the clock that stops an expression tick less often: it does so
+// for as long as code is coloured, and each time the machine wakes up for it.
+var slowClock = sync.OnceFunc(func() { regexp2.SetTimeoutCheckPeriod(tock) })
 
 // colours is chroma for code that comes line by line: what a line leaves open is carried to the next.
 type colours struct {
@@ -61,6 +68,7 @@ func newColours(lang string, style *glamour.Chroma) *colours {
 	if err != nil {
 		return c
 	}
+	slowClock()
 	rules = rules.Clone()
 	rules[start] = []chroma.Rule{{Mutator: chroma.MutatorFunc(func(s *chroma.LexerState) error {
 		if c.lexer == nil {
@@ -81,6 +89,13 @@ func newColours(lang string, style *glamour.Chroma) *colours {
 		return c
 	}
 	tokens.Tokens()
+	for _, state := range c.lexer.Rules {
+		for _, rule := range state {
+			if rule.Regexp != nil {
+				rule.Regexp.MatchTimeout = slowCode
+			}
+		}
+	}
 	c.of = inks(style)
 	for _, ends := range [][2]string{{"/*", "*/"}, {"<!--", "-->"}, {`"""`, `"""`}, {"'''", "'''"}, {"`", "`"}} {
 		p := pair{begin: ends[0], end: ends[1]}

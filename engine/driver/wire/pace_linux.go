@@ -1,6 +1,11 @@
+//go:build linux && !386 && !s390x
+
 package wire
 
-import "syscall"
+import (
+	"syscall"
+	"unsafe"
+)
 
 // canAwait says that await works here.
 const canAwait = true
@@ -12,20 +17,43 @@ func await(raw syscall.RawConn, p []byte, bytes int) (n int) {
 	err := raw.Read(func(fd uintptr) bool {
 		if !asked { // from here on the system knows that somebody waits
 			asked = true
-			return syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, bytes) != nil
+			return !want(fd, bytes)
 		}
-		n, _ = syscall.Read(int(fd), p)
+		n = take(fd, p)
 		return n != -1
 	})
 	late := n <= 0 || err != nil
 	err = raw.Control(func(fd uintptr) {
 		if late {
-			n, _ = syscall.Read(int(fd), p)
+			n = take(fd, p)
 		}
-		_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, 1) // it took the same from us before
+		_ = want(fd, 1) // it took the same from us before
 	})
 	if err != nil {
 		return 0
 	}
 	return max(n, 0)
+}
+
+// The two calls below never block. The runtime is not told of them, as it is of
+// a read through [net.Conn]: it would set its watchdog on each, which then looks
+// every 20 µs for as long as anything runs, and costs as much as the answer does.
+
+// want has fd be readable only once so many bytes are there.
+func want(fd uintptr, bytes int) bool {
+	value := int32(bytes)
+	_, _, e := syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
+	return e == 0
+}
+
+// take reads what is there. It returns -1 where nothing is, and for errors.
+func take(fd uintptr, p []byte) int {
+	if len(p) == 0 {
+		return 0
+	}
+	n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
+	if e != 0 {
+		return -1
+	}
+	return int(n)
 }
