@@ -10,8 +10,10 @@ import (
 	"sync"
 	"syscall"
 
+	"agentx/config"
 	"agentx/engine"
 	"agentx/engine/bus"
+	"agentx/engine/driver/anthropic"
 	"agentx/engine/event"
 )
 
@@ -37,10 +39,19 @@ func ask(ctx context.Context, w *world, o options) error {
 	if err != nil {
 		return w.refused(o, unopened(ctx, err))
 	}
-	if doubt := t.choice().Doubt(); doubt != "" {
+	w.warnOf(t.choice())
+	return w.answer(ctx, t, p, content, o.schema != "")
+}
+
+// warnOf says what whoever asks a model might not expect.
+func (w *world) warnOf(choice config.Choice) {
+	if doubt := choice.Doubt(); doubt != "" {
 		w.note("%s", doubt)
 	}
-	return w.answer(ctx, t, p, content, o.schema != "")
+	c, err := w.config()
+	if err == nil && c.Temperature != nil && choice.Provider.Protocol == config.Anthropic && anthropic.ThinksColdly(choice.Model, c.Effort) {
+		w.note("the temperature is left out: %s takes none from a model that is to think (effort %s)", choice.Provider.Name, c.Effort)
+	}
 }
 
 // answer sends content to the session and prints what comes.

@@ -377,6 +377,31 @@ func TestChatPick(t *testing.T) {
 	w.leaves()
 }
 
+// Who came to pick a session and picks none leaves; where there is none to pick,
+// one begins.
+func TestChatPickNone(t *testing.T) {
+	h := newHouse(t)
+	w := h.open(80, 24, nil, "-r")
+	w.sees("No session yet")
+	w.types(esc)
+	w.misses("No session yet")
+	w.asks("about Planning", "You said: about Planning")
+	w.leaves()
+	for _, key := range []string{esc, ctrlC} {
+		w = h.open(80, 24, nil, "-r")
+		w.sees("Sessions", "about Planning", "esc leave")
+		w.types(key)
+		w.ends(0)
+		w.restored()
+		if strings.Contains(w.all(), "to go on") {
+			t.Errorf("%q: nothing was begun, and yet there is something to go on with: %s", key, w.all())
+		}
+	}
+	if out, _, _ := h.run("session", "list"); strings.Count(out, "\n") != 2 {
+		t.Errorf("sessions = %s", out)
+	}
+}
+
 // Nothing happens: nothing is written. Whatever turned or ticked would write
 // more often.
 func TestChatIdle(t *testing.T) {

@@ -60,6 +60,7 @@ func (w *world) dryRun(ctx context.Context, o options, content event.Content) er
 		w.note("the guide answers on this machine: nothing would be sent, and it costs nothing")
 		return nil
 	}
+	w.warnOf(choice)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	dry := &paper{stop: cancel}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/store"
 	"agentx/tui/text"
@@ -38,6 +39,29 @@ func exportMarkdown(out io.Writer, s store.Session, events []event.Event) error 
 	p := pages{out: out}
 	p.say("# %s\n\n%s · %s · session %s\n", cmp.Or(text.Line(s.Title), "Untitled"), s.Created.Local().Format("2006-01-02 15:04"), text.Line(s.Model), s.ID)
 	for _, e := range events {
+		p.event(e.Data)
+	}
+	return p.err
+}
+
+// exportImage writes what an image holds, for people.
+func exportImage(out io.Writer, im engine.Image) error {
+	p := pages{out: out}
+	p.say("# %s\n\n%s · %s · image %s", cmp.Or(text.Line(im.Name), "Untitled"), im.Created.Time().Local().Format("2006-01-02 15:04"), text.Line(im.Model), im.ID)
+	if im.Session != "" {
+		p.say(" · of session %s", shortID(im.Session))
+	}
+	if im.Parent != "" {
+		p.say(" · begun from image %s", im.Parent)
+	}
+	p.say("\n")
+	if im.Description != "" {
+		p.say("\n%s\n", strings.TrimSpace(im.Description))
+	}
+	if im.System != "" {
+		p.say("\n## System\n\n%s\n", strings.TrimSpace(im.System))
+	}
+	for _, e := range im.Messages {
 		p.event(e.Data)
 	}
 	return p.err

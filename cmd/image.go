@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strconv"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"agentx/engine"
 	"agentx/engine/event"
 	"agentx/engine/runtime"
-	"agentx/store"
 	"agentx/tui/text"
 
 	"github.com/spf13/cobra"
@@ -165,14 +165,13 @@ func imageShow(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s := store.Session{ID: event.SessionID(im.ID), Title: im.Name, Model: im.Model, Created: im.Created.Time(), Updated: im.Created.Time(), Messages: im.Length, Image: im.Parent}
 			if asJSON {
 				if err := writeLine(w.stdout, listImage(im)); err != nil {
 					return err
 				}
 				return writeEvents(w.stdout, im.Messages)
 			}
-			return w.show(s, im.Messages)
+			return w.show(func(out io.Writer) error { return exportImage(out, im) })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON lines: the image, then its messages")
@@ -217,7 +216,7 @@ func imageRemove(w *world) *cobra.Command {
 			}
 			for _, im := range doomed {
 				if !yes {
-					ok, err := w.confirm(fmt.Sprintf("Delete image %s %s with %d messages for good?", im.ID, strconv.Quote(text.Line(im.Name)), im.Length))
+					ok, err := w.confirm(fmt.Sprintf("Delete image %s %s with %s for good?", im.ID, strconv.Quote(text.Line(im.Name)), count(im.Length, "message")))
 					if err != nil || !ok {
 						return err
 					}

@@ -81,7 +81,7 @@ func (w *world) wouldPrune(all []store.Session, asJSON bool) error {
 // prune deletes sessions after asking once. Those that are in use stay.
 func (w *world) prune(ctx context.Context, db *store.DB, all []store.Session, yes, asJSON bool) error {
 	if len(all) > 0 && !yes {
-		ok, err := w.confirm(fmt.Sprintf("Delete %s for good? --dry-run lists them.", plural(len(all), "session")))
+		ok, err := w.confirm(fmt.Sprintf("Delete %s for good? --dry-run lists them.", count(len(all), "session")))
 		if err != nil || !ok {
 			return err
 		}
@@ -101,15 +101,8 @@ func (w *world) prune(ctx context.Context, db *store.DB, all []store.Session, ye
 	if asJSON {
 		return w.wouldPrune(gone, true)
 	}
-	w.note("%s deleted", plural(len(gone), "session"))
+	w.note("%s deleted", count(len(gone), "session"))
 	return nil
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // span is a duration as people say it: also in days and weeks.

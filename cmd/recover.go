@@ -42,14 +42,14 @@ func (w *world) recover(ctx context.Context, dest string, asJSON bool) error {
 
 // recovered says what the new file holds, and what to do with it.
 func recovered(r store.Recovery, path, dest string) string {
-	s := fmt.Sprintf("%s holds %s with %s", dest, plural(r.Sessions, "session"), plural(r.Messages, "message"))
+	s := fmt.Sprintf("%s holds %s with %s", dest, count(r.Sessions, "session"), count(r.Messages, "message"))
 	if r.Sound {
 		return s + ": all of " + path + ", in which nothing is wrong."
 	}
 	if r.Lost == 0 {
 		s += "; no event of any was lost."
 	} else {
-		s += "; " + plural(r.Lost, "event") + " of their logs could not be read."
+		s += "; " + count(r.Lost, "event") + " of their logs could not be read."
 	}
 	return fmt.Sprintf("%s %s is as it was.\nTo use the new one: agentx --db %s, or move it to where the old one lies.", s, path, dest)
 }

@@ -197,7 +197,7 @@ func sessionShow(w *world) *cobra.Command {
 			if asJSON {
 				return exportJSON(w.stdout, s, events)
 			}
-			return w.show(s, events)
+			return w.show(func(out io.Writer) error { return exportMarkdown(out, s, events) })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON lines: the session, then its events")
@@ -205,12 +205,12 @@ func sessionShow(w *world) *cobra.Command {
 }
 
 // show prints what was said: rendered on a terminal, as markdown elsewhere.
-func (w *world) show(s store.Session, events []event.Event) error {
+func (w *world) show(write func(io.Writer) error) error {
 	if !isTerminal(w.stdout) {
-		return exportMarkdown(visible{w.stdout}, s, events)
+		return write(visible{w.stdout})
 	}
 	var b strings.Builder
-	if err := exportMarkdown(&b, s, events); err != nil {
+	if err := write(&b); err != nil {
 		return err
 	}
 	lines := markdown.Render(b.String(), min(w.width(), 100), w.theme())
@@ -322,7 +322,7 @@ func sessionRemove(w *world) *cobra.Command {
 // process is using.
 func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes bool) error {
 	if !yes {
-		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %d messages%s for good?", shortID(s.ID), text.Line(s.Title), s.Messages, onBranches(s)))
+		ok, err := w.confirm(fmt.Sprintf("Delete %s %q with %s%s for good?", shortID(s.ID), text.Line(s.Title), count(s.Messages, "message"), onBranches(s)))
 		if err != nil || !ok {
 			return err
 		}

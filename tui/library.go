@@ -98,13 +98,30 @@ func (m Model) leaving(open func(context.Context, Backend) (Opened, error)) func
 
 // openSessions lists sessions to open, those that hold query first of all.
 func (m Model) openSessions(query string) (Model, tea.Cmd) {
+	return m.listSessions(query, "", nil)
+}
+
+// pickSession lists the sessions of which the chat is to go on with one. Who chooses
+// none did not come to begin another, and leaves; where there is none, one begins.
+func (m Model) pickSession() (Model, tea.Cmd) {
+	return m.listSessions("", "leave", Model.quit)
+}
+
+// listSessions shows the list. Esc does what its word says.
+func (m Model) listSessions(query, esc string, leaves func(Model) (Model, tea.Cmd)) (Model, tea.Cmd) {
 	return fetch(m, "list the sessions", listing(query), func(m Model, list []palette.Item) (Model, tea.Cmd) {
 		c := palette.Config{
-			Title: "Sessions", Search: true,
+			Title: "Sessions", Search: true, Esc: esc,
 			Empty: "No session yet. What you write now will be the first.", NoMatch: "Nothing found.",
 			Actions: []palette.Action{{Key: "space", Help: "preview", Preview: true}, {Key: "ctrl+r", Help: "rename"}, {Key: "ctrl+x", Help: "delete"}},
 		}
+		if len(list) == 0 {
+			c.Esc, leaves = "", nil
+		}
 		m = m.choose(c, list, Model.picked)
+		top := m.overlays.top()
+		top.leaves = leaves
+		m.overlays = m.overlays.replace(top)
 		if query != "" {
 			m = m.setList(func(p palette.Model) palette.Model { return p.SetFilter(query) })
 		}

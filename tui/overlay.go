@@ -17,7 +17,7 @@ type overlay struct {
 	told   func(Model, dialog.Answer) (Model, tea.Cmd)
 
 	tries  func(Model, string) (Model, tea.Cmd) // what is under the mark of the list, while it is
-	leaves func(Model) Model                    // takes that back: nothing was chosen
+	leaves func(Model) (Model, tea.Cmd)         // follows where nothing was chosen, and takes that back
 	draws  func(prefs, int) []string            // lines above the list, so wide
 	drawn  []string
 }
@@ -117,7 +117,7 @@ func (m Model) close() Model {
 // toOverlay gives a message to the overlay on top and takes what it says.
 func (m Model) toOverlay(msg tea.Msg) (Model, tea.Cmd) {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.Keystroke() == "ctrl+c" {
-		return m.leave(), nil
+		return m.leave()
 	}
 	top := m.overlays.top()
 	if top.list != nil {
@@ -144,12 +144,12 @@ func (m Model) toList(top overlay, msg tea.Msg) (Model, tea.Cmd) {
 }
 
 // leave closes the overlay on top, from which nothing was chosen.
-func (m Model) leave() Model {
+func (m Model) leave() (Model, tea.Cmd) {
 	leaves := m.overlays.top().leaves
 	if m = m.close(); leaves != nil {
 		return leaves(m)
 	}
-	return m
+	return m, nil
 }
 
 func (m Model) fromList(v overlay, out tea.Msg) (Model, tea.Cmd) {
@@ -157,7 +157,7 @@ func (m Model) fromList(v overlay, out tea.Msg) (Model, tea.Cmd) {
 	case nil:
 		return m, nil
 	case palette.Closed:
-		return m.leave(), nil
+		return m.leave()
 	}
 	return v.listed(m, *v.list, out)
 }

@@ -102,7 +102,7 @@ func (d *dictation) open(world Backend, opened Opened) {
 		m, cmd := m.opened(opened)
 		m = m.say(transcript.Info, opened.Model.Name+" answers. /help says what else there is, /quit leaves, Ctrl+C stops an answer.")
 		if d.options.Pick {
-			m, pick := m.openSessions("")
+			m, pick := m.pickSession()
 			return m, tea.Batch(cmd, pick)
 		}
 		return m, cmd

@@ -197,7 +197,7 @@ func (c *console) start(ctx context.Context) tea.Cmd {
 			if !c.options.Pick {
 				return m, cmd
 			}
-			m, pick := m.openSessions("")
+			m, pick := m.pickSession()
 			return m, tea.Batch(cmd, pick)
 		}}
 	}

@@ -125,7 +125,7 @@ func (m Model) fitting(names []string) Model {
 	top := m.overlays.top()
 	top.list = new(top.list.Select(m.prefs.worn))
 	if !m.prefs.spoken {
-		top.tries, top.leaves, top.draws = Model.tryOn, func(m Model) Model { return m.changeBack(was) }, sample
+		top.tries, top.leaves, top.draws = Model.tryOn, func(m Model) (Model, tea.Cmd) { return m.changeBack(was), nil }, sample
 	}
 	m.overlays = m.overlays.replace(top).draw(m.prefs, m.width)
 	return m.fit()

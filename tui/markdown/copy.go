@@ -9,10 +9,10 @@ import (
 	"agentx/tui/theme"
 )
 
-// A Code is a block of code between fences, as it was written.
+// A Code is a block of code, between fences or indented, as it was written.
 type Code struct {
-	Lang string
-	Text string // without the fences; it ends with a newline
+	Lang string // where a fence says it
+	Text string // without the fences or the indent; it ends with a newline
 }
 
 // Codes returns the blocks of code in a text, in their order; those that are
@@ -22,13 +22,22 @@ func Codes(src string) []Code {
 	d.kept = new(codes)
 	for line := range strings.Lines(text.Clean(src)) {
 		line = strings.TrimSuffix(line, "\n")
-		if _, code := d.leaf.(*fence); !code && len(line) > maxLine {
+		if len(line) > maxLine && !d.inCode() && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "\t") {
 			line = line[:cutRune(line, maxLine)] // what it begins with says what it is
 		}
 		d.say(line)
 		d.done = nil
 	}
 	return d.kept.all()
+}
+
+// inCode reports whether the last line was one of code.
+func (d *Doc) inCode() bool {
+	switch d.leaf.(type) {
+	case *fence, *indented:
+		return true
+	}
+	return false
 }
 
 // codes gathers blocks of code.

@@ -15,13 +15,17 @@ func TestCodes(t *testing.T) {
 	src := strings.Join([]string{
 		"Here:", "", "```go", "func main() {", "\tprintln(\"a   \")  ", "}", "```", "",
 		"- in an item", "  ~~~sh", "  ls -l", "", "  exit", "  ~~~", "", "> ```", "> quoted", "> ```", "",
-		"```", "```", "", "````md", "```inner", "````", "", "```", "never closed \x1b[2J",
+		"```", "```", "", "````md", "```inner", "````", "",
+		"Run:", "", "    make", "", "\t  test", "", "and wait;", "    this is prose.", "", "- so:", "", "      exit 1", "",
+		"```", "never closed \x1b[2J",
 	}, "\n")
 	want := []markdown.Code{
 		{Lang: "go", Text: "func main() {\n\tprintln(\"a   \")  \n}\n"},
 		{Lang: "sh", Text: "ls -l\n\nexit\n"},
 		{Text: "quoted\n"},
 		{Lang: "md", Text: "```inner\n"},
+		{Text: "make\n\n  test\n"},
+		{Text: "exit 1\n"},
 		{Text: "never closed ␛[2J\n"},
 	}
 	if got := markdown.Codes(src); !slices.Equal(got, want) {

@@ -266,12 +266,28 @@ func (l *indented) say(d *Doc, c *cursor) bool {
 		return false
 	}
 	c.skip(4)
-	for range l.blanks {
-		if l.put {
-			d.put(false, false, "")
+	if d.kept != nil {
+		l.keep(d.kept, c.rest)
+	} else {
+		for range l.blanks {
+			if l.put {
+				d.put(false, false, "")
+			}
 		}
+		d.put(!l.put, l.gap, d.code(nil, c.rest)...)
 	}
-	d.put(!l.put, l.gap, d.code(nil, c.rest)...)
 	l.put, l.blanks, d.blank = true, 0, false
 	return true
+}
+
+// keep gives a line to whoever wants the code, with the blank ones before it.
+func (l *indented) keep(kept *codes, line string) {
+	if !l.put {
+		kept.begin("")
+		l.blanks = 0
+	}
+	for range l.blanks {
+		kept.line("")
+	}
+	kept.line(line)
 }

@@ -46,6 +46,7 @@ type Config struct {
 	ASCII   bool     // marks in ASCII alone
 	Prompt  string   // before the filter; "› " when empty
 	Enter   string   // what Enter does, one word for the last line; "open" when empty
+	Esc     string   // what Esc does, likewise; "close" when empty
 	Empty   string   // shown when there are no items at all: say what to do
 	NoMatch string   // shown when none fits the filter; a sentence of ours when empty
 	Actions []Action // further keys
@@ -82,6 +83,9 @@ func New(c Config, items []Item) Model {
 	}
 	if c.Enter == "" {
 		c.Enter = "open"
+	}
+	if c.Esc == "" {
+		c.Esc = "close"
 	}
 	return Model{config: c, width: 80, height: 12}.SetItems(items)
 }

@@ -48,6 +48,9 @@ func (m Model) Spoken() []string {
 // howTo says what can be answered.
 func (m Model) howTo() string {
 	says := "Words narrow the list, an empty line goes back."
+	if m.config.Esc != "close" {
+		says = "Words narrow the list, an empty line: " + m.config.Esc + "."
+	}
 	if len(m.found) == 0 {
 		return says
 	}

@@ -312,7 +312,7 @@ func render(st lipgloss.Style, s string) string {
 // help names the keys. Where there is no room for all, those go first that one
 // finds without being told.
 func (m Model) help() string {
-	parts := []string{m.config.mark("↑↓", "up/down") + " choose", "enter " + m.config.Enter, "esc close"}
+	parts := []string{m.config.mark("↑↓", "up/down") + " choose", "enter " + m.config.Enter, "esc " + m.config.Esc}
 	for _, a := range m.config.Actions {
 		if a.Help != "" && (a.Key != "space" || m.filter == "") {
 			parts = slices.Insert(parts, len(parts)-1, a.Key+" "+a.Help)

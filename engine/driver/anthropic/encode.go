@@ -253,6 +253,12 @@ func (r *request) think(req engine.Request, longest int) {
 	r.Temperature = nil // thinking does not allow one
 }
 
+// ThinksColdly reports whether a model that is to think so hard is asked without a
+// temperature, because the API takes none beside thoughts.
+func ThinksColdly(model, effort string) bool {
+	return effort != "" && effort != "none" && thinks(model)
+}
+
 const leastThought = 1024 // tokens; the API wants no fewer
 
 // mustGoOn reports whether the request continues a message that called tools
