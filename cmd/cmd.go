@@ -14,6 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"agentx/config"
+	"agentx/tui/text"
+
 	"github.com/spf13/cobra"
 )
 
@@ -83,6 +86,7 @@ Without any key or local model the built-in guide answers.`,
 	root.PersistentFlags().BoolVarP(&w.flags.verbose, "verbose", "v", false, "say more on stderr")
 	o.register(root.Flags())
 	root.AddCommand(w.commands()...)
+	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = cobra.ArbitraryArgs, needsVerb
@@ -90,14 +94,68 @@ Without any key or local model the built-in guide answers.`,
 	return root
 }
 
+// helpWidth is the longest line of prose in a help.
+const helpWidth = 80
+
 // help says what a command is for. How the flag library spells a value that can
 // be left out is nothing for people.
 func help(c *cobra.Command, _ []string) {
-	fmt.Fprintln(c.OutOrStdout(), strings.TrimSpace(cmp.Or(c.Long, c.Short)))
+	for line := range strings.Lines(strings.TrimSpace(cmp.Or(c.Long, c.Short))) {
+		fmt.Fprintln(c.OutOrStdout(), strings.Join(text.Wrap(strings.TrimRight(line, "\n"), helpWidth), "\n"))
+	}
 	if c.Runnable() || c.HasSubCommands() {
 		value := `[="` + pickValue + `"]`
 		fmt.Fprint(c.OutOrStdout(), "\n"+strings.Replace(c.UsageString(), value, strings.Repeat(" ", len(value)), 1))
 	}
+}
+
+// helpCommand explains a command, or a topic.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND...]", Short: "Explain a command, or a topic such as exit-codes", Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) (words []string, _ cobra.ShellCompDirective) {
+			about, rest := topic(c.Root(), args)
+			if len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, sub := range about.Commands() {
+				if !sub.Hidden {
+					words = append(words, sub.Name()+"\t"+sub.Short)
+				}
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest := topic(c.Root(), args)
+			switch {
+			case len(rest) == 0:
+				about.InitDefaultHelpFlag()
+				return about.Help()
+			case about.HasSubCommands() && about.HasParent():
+				return needsVerb(about, rest)
+			}
+			var names []string
+			for _, sub := range about.Commands() {
+				names = append(names, sub.Name())
+			}
+			if near := config.Nearest(rest[0], names); len(near) > 0 {
+				return usage("there is no help on %q; did you mean `agentx help %s`?", strings.Join(args, " "), near[0])
+			}
+			return usage("there is no help on %q; `agentx help` lists what there is", strings.Join(args, " "))
+		},
+	}
+}
+
+// topic is the command that words lead to, and the words that lead no further.
+func topic(c *cobra.Command, words []string) (*cobra.Command, []string) {
+	for len(words) > 0 {
+		i := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == words[0] || sub.HasAlias(words[0]) })
+		if i < 0 {
+			break
+		}
+		c, words = c.Commands()[i], words[1:]
+	}
+	return c, words
 }
 
 // commands are the nouns.
@@ -182,6 +240,9 @@ func needsVerb(c *cobra.Command, args []string) error {
 		}
 	}
 	if len(args) > 0 {
+		if near := config.Nearest(args[0], verbs); len(near) > 0 {
+			return usage("there is no command `%s %s`; did you mean `%s %s`?", c.CommandPath(), args[0], c.CommandPath(), near[0])
+		}
 		return usage("there is no command `%s %s`; there are: %s", c.CommandPath(), args[0], strings.Join(verbs, ", "))
 	}
 	return usage("`%s` needs one of: %s", c.CommandPath(), strings.Join(verbs, ", "))

@@ -198,6 +198,9 @@ image stays as it is, and so does the conversation that it was taken of.`,
 		},
 	}
 	o.register(c.Flags())
+	for _, name := range []string{"continue", "resume", "fork-session", "session-id", "no-save"} {
+		c.Flags().Lookup(name).Hidden = true // they are told that they do not go with it
+	}
 	return c
 }
 

@@ -43,6 +43,9 @@ func (w *world) content(ctx context.Context, o options) (event.Content, error) {
 		if isTerminal(w.stdin) {
 			return nil, usage("there is no prompt: agentx -p \"your question\"")
 		}
+		if o.print {
+			return nil, usage("there is no prompt: stdin is empty, and none was given: agentx -p \"your question\"")
+		}
 		return nil, usage("there is no prompt: stdin is empty, and none was given; agentx needs a terminal to chat (this is not one), or: agentx -p \"your question\"")
 	}
 	return w.compose(ctx, prompt, piped, o.files)

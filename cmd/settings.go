@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -10,8 +11,8 @@ import (
 )
 
 func configCommand(w *world) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Show the settings and where they come from", Args: cobra.ArbitraryArgs, RunE: needsVerb}
-	c.AddCommand(configShow(w), configPath(w))
+	c := &cobra.Command{Use: "config", Short: "Show and change the settings", Args: cobra.ArbitraryArgs, RunE: needsVerb}
+	c.AddCommand(configShow(w), configGet(w), configSet(w), configUnset(w), configEdit(w), configPath(w))
 	return c
 }
 
@@ -73,14 +74,8 @@ func configPath(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			db := w.flags.db
-			if db == "" {
-				db = paths.Database()
-			}
-			file := w.flags.config
-			if file == "" {
-				file = paths.ConfigFile()
-			}
+			db := cmp.Or(w.flags.db, paths.Database())
+			file := cmp.Or(w.flags.config, paths.ConfigFile())
 			_, err = fmt.Fprintf(w.stdout, "config    %s\nkeys      %s\ndatabase  %s\nstate     %s\ncache     %s\n", file, paths.KeyFile(), db, paths.State, paths.Cache)
 			return err
 		},

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +93,6 @@ func (w wardrobe) Keep(_ context.Context, name string) (string, error) {
 	if o := c.Origin("theme"); o.Layer != config.User && o.Layer != config.Default {
 		return "", fmt.Errorf("%s says otherwise", o)
 	}
-	file := w.world.flags.config
-	if file == "" {
-		file = c.Paths.ConfigFile()
-	}
+	file := cmp.Or(w.world.flags.config, c.Paths.ConfigFile())
 	return file, config.Edit(file, "theme", name)
 }
