@@ -33,6 +33,9 @@ func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) in
 	root := rootCommand(w)
 	help := &heeded{out: stdout}
 	root.SetOut(help)
+	if completing(args) {
+		w.complete(root)
+	}
 	root.SetArgs(withTagsOff(withOptionalValues(args)))
 	err := w.safely(func() error { return root.ExecuteContext(ctx) })
 	if err == nil {
