@@ -38,49 +38,64 @@ func (db *DB) branches(ctx context.Context, id event.SessionID) ([]engine.Branch
 		return nil, err
 	}
 	all := make([]engine.Branch, len(sessions))
-	known := map[string]engine.Asked{} // a message is on many branches
+	spans := make([][]span, len(sessions))
+	own := map[int64][]asked{} // by whose they are: what many branches share is read once
 	for i, s := range sessions {
 		all[i].Session = s
-		if all[i].Asked, err = db.asked(ctx, s.ID, known); err != nil {
+		if spans[i], err = db.spans(ctx, s.ID, 1, endless); err != nil {
 			return nil, err
+		}
+		for _, last := range spans[i][max(0, len(spans[i])-1):] {
+			if own[last.from>>32], err = db.asked(ctx, last); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range all {
+		all[i].Asked = []engine.Asked{}
+		for _, s := range spans[i] {
+			for _, a := range own[s.from>>32] {
+				if s.from <= a.n && a.n <= s.to {
+					all[i].Asked = append(all[i].Asked, a.Asked)
+				}
+			}
 		}
 	}
 	return all, nil
 }
 
-// asked are the messages of the user in a session.
-func (db *DB) asked(ctx context.Context, id event.SessionID, known map[string]engine.Asked) ([]engine.Asked, error) {
-	asked := []engine.Asked{}
+// An asked is a message of the user, by its event.
+type asked struct {
+	n int64
+	engine.Asked
+}
+
+// asked are the messages of the user among events.
+func (db *DB) asked(ctx context.Context, s span) ([]asked, error) {
 	rows, err := db.r.QueryContext(ctx, `
-		SELECT event ->> '$.data.id', type, at, event FROM events
-		WHERE n BETWEEN (SELECT n << 32 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | 0xffffffff FROM sessions WHERE id = ?1)
-			AND type = 'user_message'
-		ORDER BY n`, string(id))
+		SELECT n, at, event FROM events
+		WHERE n BETWEEN ? AND ? AND type = 'user_message'
+		ORDER BY n`, s.from, s.to)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
+	var all []asked
 	for rows.Next() {
-		var message, name string
-		var at int64
+		var n, at int64
 		var text sql.RawBytes
-		if err := rows.Scan(&message, &name, &at, &text); err != nil {
+		if err := rows.Scan(&n, &at, &text); err != nil {
 			return nil, err
 		}
-		a, ok := known[message]
-		if !ok {
-			e, err := decode(name, at, text)
-			if err != nil {
-				return nil, err
-			}
-			if m, is := e.Data.(event.UserMessage); is {
-				a = engine.AskedOf(m, e.At)
-				known[message] = a
-			}
+		e, err := decode(event.UserMessage{}.Type(), at, text)
+		if err != nil {
+			return nil, err
 		}
-		asked = append(asked, a)
+		if m, ok := e.Data.(event.UserMessage); ok {
+			all = append(all, asked{n, engine.AskedOf(m, e.At)})
+		}
 	}
-	return asked, rows.Err()
+	return all, rows.Err()
 }
 
 // trunk is the column that all branches of a session have in common.

@@ -42,8 +42,8 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return all, err
 	}
-	for _, look := range looks() {
-		if look.what == "image" && db.schema < imageSchema || look.what == "ledger" && db.schema < ledgerSchema {
+	for _, look := range looks(db.parts()) {
+		if db.schema < look.since {
 			continue
 		}
 		found, err := ask(ctx, conn, look.query)
@@ -68,28 +68,35 @@ func (db *DB) check(ctx context.Context) ([]Problem, error) {
 }
 
 // A look is a question whose every answer is a problem.
-type look struct{ what, query string }
+type look struct {
+	what  string
+	since int // version of the schema
+	query string
+}
 
-// looks are what must hold beside what SQLite itself sees to.
-func looks() []look {
+// looks are what must hold beside what SQLite itself sees to. What branches share
+// ends where no turn is open: so each turn lies in one part, and is looked at once.
+func looks(parts string) []look {
 	return []look{
-		{"reference", `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
-		{"invariant", `
+		{"reference", 1, `SELECT format('row %s of %s refers to nothing in %s', rowid, "table", parent) FROM pragma_foreign_key_check`},
+		{"invariant", 1, `
 			SELECT format('session %s counts %d events and %d messages; its log has %d and %d', s.id, s.head, s.messages,
 				count(e.n), count(e.n) FILTER (WHERE e.type IN ('user_message', 'assistant_message')))
-			FROM sessions AS s LEFT JOIN events AS e ON e.n BETWEEN s.n << 32 AND s.n << 32 | 0xffffffff
+			FROM sessions AS s
+				LEFT JOIN ` + parts + ` AS p ON p.session = s.n
+				LEFT JOIN events AS e ON e.n BETWEEN p.owner << 32 | p.first AND p.owner << 32 | p.last
 			GROUP BY s.n
 			HAVING s.head <> count(e.n) OR s.head <> coalesce(max(e.seq), 0)
 				OR s.messages <> count(e.n) FILTER (WHERE e.type IN ('user_message', 'assistant_message'))`},
-		{"invariant", `
+		{"invariant", 1, `
 			SELECT format('event %d belongs to session %s, which is not its own', e.seq, e.session)
 			FROM events AS e LEFT JOIN sessions AS s ON s.n = e.n >> 32
 			WHERE s.id IS NOT e.session`},
-		{"invariant", `
+		{"invariant", 1, `
 			SELECT format('event %d of session %s is no JSON', seq, session)
 			FROM events
 			WHERE NOT json_valid(event)`},
-		{"invariant", `
+		{"invariant", 1, `
 			SELECT format('turn %s of session %s was asked %d times and answered %d times', turn, session, asked, answered)
 			FROM (
 				SELECT e.session, e.event ->> '$.data.messageId' AS turn,
@@ -99,12 +106,40 @@ func looks() []look {
 				GROUP BY 1, 2)
 			WHERE asked <> 1 OR answered > 1
 				OR answered < 1 AND turn <> (SELECT s.turn FROM sessions AS s WHERE s.id = session)`},
-		{"index", `
+		{"invariant", partSchema, `
+			SELECT format('the log of session %s is not whole at event %d', s.id, coalesce(p.first, 1))
+			FROM sessions AS s
+				LEFT JOIN (SELECT *, lag(last, 1, 0) OVER log AS before, lead(first) OVER log AS next
+					FROM parts
+					WINDOW log AS (PARTITION BY session ORDER BY first)) AS p ON p.session = s.n
+				LEFT JOIN sessions AS o ON o.n = p.owner
+				LEFT JOIN parts AS own ON own.session = p.owner AND own.owner = p.owner
+			WHERE p.first IS NULL OR p.first <> p.before + 1
+				OR (p.next IS NULL) <> (p.owner = p.session AND p.last = 0xffffffff)
+				OR p.next IS NOT NULL AND (o.trunk IS NOT s.trunk OR own.first > p.first OR p.last > o.head)`},
+		{"invariant", partSchema, `
+			SELECT format('event %d of session %s is before its own', e.seq, e.session)
+			FROM parts AS p JOIN events AS e ON e.n >= p.session << 32 AND e.n < p.session << 32 | p.first
+			WHERE p.owner = p.session`},
+		{"invariant", partSchema, `
+			SELECT format('a turn of session %s is open at event %d, up to which another shares it', s.id, p.last)
+			FROM parts AS p JOIN sessions AS s ON s.n = p.owner
+			WHERE p.owner <> p.session AND p.last > s.begun AND EXISTS (
+				SELECT 1
+				FROM (
+					SELECT n, seq, event ->> '$.data.id' AS asked FROM events
+					WHERE n BETWEEN p.owner << 32 | p.first AND p.owner << 32 | p.last AND type = 'user_message' AND json_valid(event)
+					ORDER BY n DESC
+					LIMIT 1) AS u
+				WHERE u.seq > s.begun AND NOT EXISTS (
+					SELECT 1 FROM events
+					WHERE n BETWEEN u.n AND p.owner << 32 | p.last AND type = 'turn_response' AND event ->> '$.data.messageId' = u.asked))`},
+		{"index", 1, `
 			SELECT format('what session %s says is in the index, but not in the log', id)
 			FROM words_docsize
 			WHERE id > 0 AND id NOT IN (SELECT n FROM events) OR id < 0 AND -id NOT IN (SELECT n FROM sessions)
 			LIMIT 100`},
-		{"ledger", `
+		{"ledger", ledgerSchema, `
 			SELECT format('on %s the usage of %s is not what the ledger has', day, model)
 			FROM (
 				SELECT * FROM usage
@@ -118,12 +153,12 @@ func looks() []look {
 			HAVING sum(requests) <> 0 OR sum(input) <> 0 OR sum(output) <> 0 OR sum(cache_read) <> 0 OR sum(cache_write) <> 0
 				OR sum(cache_write_1h) <> 0 OR sum(reasoning) <> 0 OR sum(cost) <> 0 OR sum(unpriced) <> 0
 			LIMIT 100`},
-		{"image", `
+		{"image", imageSchema, `
 			SELECT format('message %d belongs to no image', n)
 			FROM nodes
 			WHERE n NOT IN (SELECT parent FROM nodes WHERE parent IS NOT NULL) AND n NOT IN (SELECT head FROM images WHERE head IS NOT NULL)
 			LIMIT 100`},
-		{"image", `
+		{"image", imageSchema, `
 			SELECT format('blob %d belongs to no image', n)
 			FROM blobs
 			WHERE n NOT IN (SELECT system FROM images) AND n NOT IN (SELECT blob FROM files WHERE blob IS NOT NULL)

@@ -30,25 +30,22 @@ func (db *DB) fork(ctx context.Context, from, to event.SessionID, message string
 		if err := db.twin(ctx, tx, from, to, branch); err != nil {
 			return err
 		}
-		if end == 1 {
-			return nil
-		}
-		log, err := eventsOf(ctx, tx, from, 1, end-1)
-		if err != nil {
-			return err
-		}
 		begun, err := begunOf(ctx, tx, from)
 		if err != nil {
 			return err
 		}
-		begun = min(begun, len(log))
-		if err := plant(ctx, tx, to, log[:begun]); err != nil {
-			return err
-		}
-		for _, e := range log[begun:] {
-			if err := add(ctx, tx, to, e, false); err != nil {
+		begun = min(begun, end-1)
+		common := int64(0)
+		if branch {
+			if common, err = settled(ctx, tx, from, begun, end-1); err != nil {
 				return err
 			}
+			if err := share(ctx, tx, from, to, common); err != nil {
+				return err
+			}
+		}
+		if err := repeat(ctx, tx, from, to, common+1, end-1, int(max(0, begun-common))); err != nil {
+			return err
 		}
 		step, err := db.step(ctx, tx, from)
 		if err != nil {
@@ -58,17 +55,33 @@ func (db *DB) fork(ctx context.Context, from, to event.SessionID, message string
 	})
 }
 
-// before returns what counts the message, or one more than the last event.
+// repeat copies events of a session, of which some came with an image, to the end
+// of another.
+func repeat(ctx context.Context, tx *sql.Tx, from, to event.SessionID, first, last int64, begun int) error {
+	var events []event.Event
+	var texts []string
+	err := eachOf(ctx, tx, logs, from, first, last, func(e event.Event, text []byte) {
+		events, texts = append(events, e), append(texts, string(text))
+	})
+	if err != nil {
+		return err
+	}
+	return pour(ctx, tx, to, events, texts, begun)
+}
+
+// before returns what counts the message, or one more than the last event. It
+// looks from the end: who goes another way mostly goes back a little.
 func before(ctx context.Context, tx *sql.Tx, session event.SessionID, message string) (int64, error) {
 	var end sql.NullInt64
 	err := tx.QueryRowContext(ctx, `
-		SELECT CASE ?2
+		SELECT CASE ?4
 			WHEN '' THEN (SELECT head + 1 FROM sessions WHERE id = ?1)
 			ELSE (
-				SELECT min(seq) FROM events
-				WHERE n BETWEEN (SELECT n << 32 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | 0xffffffff FROM sessions WHERE id = ?1)
-					AND type = 'user_message' AND event ->> '$.data.id' = ?2)
-			END`, string(session), message).Scan(&end)
+				SELECT e.seq FROM `+logs+`
+				WHERE e.type = 'user_message' AND e.event ->> '$.data.id' = ?4
+				ORDER BY p.first DESC, e.n DESC
+				LIMIT 1)
+			END`, string(session), 1, endless, message).Scan(&end)
 	if err == nil && !end.Valid {
 		err = ErrNotFound
 	}
@@ -110,10 +123,12 @@ func (db *DB) Import(ctx context.Context, s Session, log []event.Event) error {
 		if err := db.create(ctx, tx, s); err != nil {
 			return err
 		}
-		for _, e := range log {
-			if err := add(ctx, tx, s.ID, e, false); err != nil {
-				return err
-			}
+		texts, err := textsOf(log)
+		if err != nil {
+			return err
+		}
+		if err := pour(ctx, tx, s.ID, log, texts, 0); err != nil {
+			return err
 		}
 		step, err := db.step(ctx, tx, s.ID)
 		if err != nil {
@@ -121,4 +136,11 @@ func (db *DB) Import(ctx context.Context, s Session, log []event.Event) error {
 		}
 		return closeOpen(ctx, tx, s.ID, step)
 	})
+}
+
+// begunOf returns how many events of a session came with its image.
+func begunOf(ctx context.Context, tx *sql.Tx, session event.SessionID) (int64, error) {
+	var begun int64
+	err := tx.QueryRowContext(ctx, `SELECT begun FROM sessions WHERE id = ?`, string(session)).Scan(&begun)
+	return begun, err
 }

@@ -312,7 +312,7 @@ func (db *DB) thaw(ctx context.Context, id event.ImageID, to Session) error {
 		if err := db.create(ctx, tx, s); err != nil {
 			return err
 		}
-		return plantTexts(ctx, tx, to.ID, w.Messages, w.texts)
+		return pour(ctx, tx, to.ID, w.Messages, w.texts, len(w.Messages))
 	})
 }
 

@@ -116,7 +116,8 @@ func add(ctx context.Context, tx *sql.Tx, session event.SessionID, e event.Event
 
 // indexAsked adds the message that a turn answered to the words. With the
 // answer it costs a quarter of what it costs alone, and searching for what is
-// being answered can wait.
+// being answered can wait. A branch shares no turn that is open: what is answered
+// in it was asked in it.
 func indexAsked(ctx context.Context, tx *sql.Tx, key int64, message string) error {
 	var n int64
 	var e event.Event
@@ -141,7 +142,7 @@ func indexAsked(ctx context.Context, tx *sql.Tx, key int64, message string) erro
 // Events returns a session from its beginning. One that is not there, or in
 // which nothing was said, has none.
 func (db *DB) Events(ctx context.Context, session event.SessionID) ([]event.Event, error) {
-	events, err := eventsOf(ctx, db.r, session, 1, 0)
+	events, err := eventsOf(ctx, db.r, db.logs(), session, 1, endless)
 	return events, db.fault("events", err)
 }
 
@@ -180,7 +181,7 @@ func (db *DB) page(ctx context.Context, session event.SessionID, seq int64, n in
 	if first >= end {
 		return nil, end, nil
 	}
-	events, err := eventsOf(ctx, db.r, session, first, end-1)
+	events, err := eventsOf(ctx, db.r, db.logs(), session, first, end-1)
 	return events, first, err
 }
 
@@ -189,34 +190,38 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// eventsOf returns the events from first to last, which is the end where it is 0.
-func eventsOf(ctx context.Context, q querier, session event.SessionID, first, last int64) ([]event.Event, error) {
-	if last == 0 {
-		last = 1<<32 - 1
-	}
-	rows, err := q.QueryContext(ctx, `
-		SELECT seq, type, at, event FROM events
-		WHERE n BETWEEN (SELECT n << 32 | ?2 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | ?3 FROM sessions WHERE id = ?1)
-		ORDER BY n`, string(session), first, last)
+// eventsOf returns the events from first to last. The logs are those of the schema.
+func eventsOf(ctx context.Context, q querier, logs string, session event.SessionID, first, last int64) (events []event.Event, err error) {
+	err = eachOf(ctx, q, logs, session, first, last, func(e event.Event, _ []byte) { events = append(events, e) })
 	if err != nil {
 		return nil, err
 	}
+	return events, nil
+}
+
+// eachOf calls f with the events from first to last, each also as it is kept.
+func eachOf(ctx context.Context, q querier, logs string, session event.SessionID, first, last int64, f func(e event.Event, text []byte)) error {
+	rows, err := q.QueryContext(ctx, `
+		SELECT e.seq, e.type, e.at, e.event FROM `+logs+`
+		ORDER BY p.first, e.n`, string(session), first, last)
+	if err != nil {
+		return err
+	}
 	defer rows.Close()
-	var events []event.Event
 	for rows.Next() {
 		var seq, at int64
 		var name string
 		var text sql.RawBytes
 		if err := rows.Scan(&seq, &name, &at, &text); err != nil {
-			return nil, err
+			return err
 		}
 		e, err := decode(name, at, text)
 		if err != nil {
-			return nil, fmt.Errorf("%w: event %d of session %q: %w", ErrCorrupt, seq, session, err)
+			return fmt.Errorf("%w: event %d of session %q: %w", ErrCorrupt, seq, session, err)
 		}
-		events = append(events, e)
+		f(e, text)
 	}
-	return events, rows.Err()
+	return rows.Err()
 }
 
 // decode reads an event. Its envelope repeats what the columns say, and is not
@@ -234,14 +239,13 @@ func decode(name string, at int64, text []byte) (e event.Event, err error) {
 }
 
 // seqOf returns the seq of the last event of one of the types, or 0.
-func seqOf(ctx context.Context, tx *sql.Tx, session event.SessionID, types ...string) (int64, error) {
+func seqOf(ctx context.Context, tx *sql.Tx, logs string, session event.SessionID, types ...string) (int64, error) {
 	var seq int64
 	err := tx.QueryRowContext(ctx, `
-		SELECT seq FROM events
-		WHERE n BETWEEN (SELECT n << 32 FROM sessions WHERE id = ?1) AND (SELECT n << 32 | 0xffffffff FROM sessions WHERE id = ?1)
-			AND instr(?2, ' ' || type || ' ')
-		ORDER BY n DESC
-		LIMIT 1`, string(session), " "+strings.Join(types, " ")+" ").Scan(&seq)
+		SELECT e.seq FROM `+logs+`
+		WHERE instr(?4, ' ' || e.type || ' ')
+		ORDER BY p.first DESC, e.n DESC
+		LIMIT 1`, string(session), 1, endless, " "+strings.Join(types, " ")+" ").Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}

@@ -105,15 +105,15 @@ func (db *DB) mend(ctx context.Context, session event.SessionID) error {
 // mend adds to the log what its open turn lacks. The stream is the message that
 // began when the log's head was at head.
 func mend(ctx context.Context, tx *sql.Tx, session event.SessionID, head int64, stream []event.Event, step engine.Processor, counts bool) error {
-	began, err := seqOf(ctx, tx, session, "user_message")
+	began, err := seqOf(ctx, tx, logs, session, "user_message")
 	if err != nil || began == 0 {
 		return err
 	}
-	log, err := eventsOf(ctx, tx, session, began, 0)
+	log, err := eventsOf(ctx, tx, logs, session, began, endless)
 	if err != nil {
 		return err
 	}
-	last, err := seqOf(ctx, tx, session, "assistant_message", "user_message", "error_message", "turn_response")
+	last, err := seqOf(ctx, tx, logs, session, "assistant_message", "user_message", "error_message", "turn_response")
 	if err != nil {
 		return err
 	}

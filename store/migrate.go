@@ -24,13 +24,14 @@ func scripts(from fs.FS) []string {
 }
 
 // The versions of the schema that first had images, a ledger, a system prompt
-// for each session, branches, and files of drafts.
+// for each session, branches, files of drafts, and logs in parts.
 const (
 	imageSchema  = 2
 	ledgerSchema = 3
 	systemSchema = 4
 	branchSchema = 5
 	fileSchema   = 6
+	partSchema   = 8
 )
 
 func latest() int { return len(scripts(migrations)) }

@@ -41,38 +41,38 @@ func (s speech) seal() engine.Seal {
 func (db *DB) speech(ctx context.Context, session event.SessionID) (speech, error) {
 	s := speech{session: session}
 	err := db.look(ctx, func(tx *sql.Tx) error {
-		var key, begun, asked int64
+		var begun, asked int64
 		var running bool
-		err := tx.QueryRowContext(ctx, `SELECT n, begun, turn <> '', model, image FROM sessions WHERE id = ?`, string(session)).
-			Scan(&key, &begun, &running, &s.model, &s.image)
+		err := tx.QueryRowContext(ctx, `SELECT begun, turn <> '', model, image FROM sessions WHERE id = ?`, string(session)).
+			Scan(&begun, &running, &s.model, &s.image)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
 		if err != nil {
 			return err
 		}
-		end, err := seqOf(ctx, tx, session, "turn_response")
+		end, err := seqOf(ctx, tx, db.logs(), session, "turn_response")
 		if err != nil {
 			return err
 		}
 		if running {
-			if asked, err = seqOf(ctx, tx, session, "user_message"); err != nil {
+			if asked, err = seqOf(ctx, tx, db.logs(), session, "user_message"); err != nil {
 				return err
 			}
 		}
-		s.links, err = linksOf(ctx, tx, key<<32, key<<32|max(end, begun), key<<32|asked)
+		s.links, err = linksOf(ctx, tx, db.logs(), session, max(end, begun), asked)
 		return err
 	})
 	return s, err
 }
 
-// linksOf seals the messages behind one event up to another, without a third.
-func linksOf(ctx context.Context, tx *sql.Tx, after, last, without int64) ([]link, error) {
+// linksOf seals the messages up to an event, without another.
+func linksOf(ctx context.Context, tx *sql.Tx, logs string, session event.SessionID, last, without int64) ([]link, error) {
 	rows, err := tx.QueryContext(ctx, `
-		SELECT n, event FROM events
-		WHERE n > ? AND n <= ? AND n <> ?
-			AND type IN ('user_message', 'assistant_message', 'tool_call_message', 'tool_result_message', 'error_message')
-		ORDER BY n`, after, last, without)
+		SELECT e.n, e.event FROM `+logs+`
+		WHERE e.seq <> ?4
+			AND e.type IN ('user_message', 'assistant_message', 'tool_call_message', 'tool_result_message', 'error_message')
+		ORDER BY p.first, e.n`, string(session), 1, last, without)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,8 @@ func keepNodes(ctx context.Context, tx *sql.Tx, s speech) (head sql.NullInt64, e
 	}
 	insert, err := tx.PrepareContext(ctx, `
 		INSERT INTO nodes (hash, parent, event)
-		SELECT ?1, ?2, event FROM events WHERE n = ?3 AND session = ?4`)
+		SELECT ?1, ?2, event FROM events
+		WHERE n = ?3 AND EXISTS (SELECT 1 FROM sessions WHERE id = ?4)`)
 	if err != nil {
 		return head, err
 	}

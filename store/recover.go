@@ -343,15 +343,18 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, row []
 	if err := db.create(ctx, tx, s); err != nil {
 		return err
 	}
-	for _, e := range paired(log) {
-		if err := add(ctx, tx, s.ID, e, false); err != nil {
-			return err
-		}
+	log = paired(log)
+	texts, err := textsOf(log)
+	if err != nil {
+		return err
+	}
+	if err := pour(ctx, tx, s.ID, log, texts, 0); err != nil {
+		return err
 	}
 	if row == nil {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `
+	_, err = tx.ExecContext(ctx, `
 		UPDATE sessions
 		SET updated = max(updated, ?2), begun = min(?3, head), interrupted = CASE turn WHEN '' THEN interrupted ELSE ?4 END
 		WHERE id = ?1`, string(s.ID), row[7], intAt(row, 20), row[11])

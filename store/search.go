@@ -49,10 +49,9 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 		FROM (
 			SELECT said, hit, row_number() OVER (PARTITION BY `+db.trunk()+` ORDER BY s.updated DESC, s.n DESC) AS place
 			FROM (
-				SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END AS said, max(rowid) AS hit
-				FROM words
-				WHERE words MATCH ?
-				GROUP BY 1)
+				SELECT said, max(seq), hit
+				FROM (`+db.found()+`)
+				GROUP BY said)
 			JOIN sessions AS s ON s.n = said
 			WHERE s.messages > 0)
 		JOIN sessions AS s ON s.n = said
@@ -73,11 +72,28 @@ func (db *DB) search(ctx context.Context, query string, limit int) ([]Hit, error
 			return nil, err
 		}
 		h.At = event.Millis(at).Time()
-		h.Snippet, h.Match = snippet(said(h.Seq, text), query)
+		h.Snippet, h.Match = snippet(textOf(h.Seq, text), query)
 		hits = append(hits, h)
 	}
 	return hits, rows.Err()
 }
+
+// found are the hits of a query: the session in whose log or title the words are,
+// what counts the event there, 0 of a title, and its rowid. What branches share is
+// a hit of each.
+func (db *DB) found() string {
+	own := `SELECT abs(iif(hit < 0, hit, hit >> 32)) AS said, iif(hit < 0, 0, hit & 0xffffffff) AS seq, hit FROM matches`
+	if db.schema < partSchema {
+		return matches + own
+	}
+	return matches + own + `
+		UNION ALL
+		SELECT p.session, hit & 0xffffffff, hit
+		FROM matches CROSS JOIN parts AS p
+			ON p.owner = hit >> 32 AND p.owner <> p.session AND hit & 0xffffffff BETWEEN p.first AND p.last`
+}
+
+const matches = `WITH matches AS MATERIALIZED (SELECT rowid AS hit FROM words WHERE words MATCH ?) `
 
 // beyond reports whether the index takes a word of the query for several: it
 // knows fewer letters than we do. Nothing that it holds is such a word.
@@ -94,8 +110,8 @@ func unless(meant func(error) bool, err error) error {
 	return err
 }
 
-// said is the text of a title or of an event.
-func said(seq int64, text []byte) string {
+// textOf is the text of a title or of an event.
+func textOf(seq int64, text []byte) string {
 	if seq == 0 {
 		return string(text)
 	}
@@ -108,11 +124,21 @@ func said(seq int64, text []byte) string {
 
 // index adds a text to the words. What has none is not there.
 func index(ctx context.Context, tx *sql.Tx, rowid int64, text string) error {
-	if strings.TrimSpace(text) == "" {
+	if text = indexed(text); text == "" {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO words (rowid, text) VALUES (?, ?)`, rowid, once(apart(text)))
+	_, err := tx.ExecContext(ctx, indexing, rowid, text)
 	return err
+}
+
+const indexing = `INSERT INTO words (rowid, text) VALUES (?, ?)`
+
+// indexed is what the index gets of a text.
+func indexed(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	return once(apart(text))
 }
 
 func reindex(ctx context.Context, tx *sql.Tx, rowid int64, text string) error {

@@ -85,6 +85,9 @@ func (db *DB) create(ctx context.Context, tx *sql.Tx, s Session) error {
 	if err != nil {
 		return err
 	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO parts VALUES (?1, 1, ?2, ?1)`, n, endless); err != nil {
+		return err
+	}
 	return index(ctx, tx, -n, s.Title)
 }
 
@@ -277,7 +280,7 @@ func (db *DB) choose(f Filter) (string, []any, bool) {
 		if match == "" {
 			return "", nil, false
 		}
-		where = append(where, `n IN (SELECT CASE WHEN rowid < 0 THEN -rowid ELSE rowid >> 32 END FROM words WHERE words MATCH ?)`)
+		where = append(where, `n IN (SELECT said FROM (`+db.found()+`))`)
 		args = append(args, match)
 	}
 	return strings.Join(where, " AND "), args, true
@@ -363,14 +366,15 @@ func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
 	return err
 }
 
-// family are the ids of all branches of a session.
+// family are the ids of all branches of a session, the youngest first.
 func (db *DB) family(ctx context.Context, id event.SessionID) ([]event.SessionID, error) {
 	if err := db.writable(); err != nil {
 		return nil, err
 	}
 	names, err := ask(ctx, db.r, `
 		SELECT id FROM sessions
-		WHERE trunk = (SELECT trunk FROM sessions WHERE id = ?)`, string(id))
+		WHERE trunk = (SELECT trunk FROM sessions WHERE id = ?)
+		ORDER BY n DESC`, string(id))
 	if err == nil && len(names) == 0 {
 		err = ErrNotFound
 	}
