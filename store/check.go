@@ -115,7 +115,7 @@ func looks(parts string) []look {
 				LEFT JOIN sessions AS o ON o.n = p.owner
 				LEFT JOIN parts AS own ON own.session = p.owner AND own.owner = p.owner
 			WHERE p.first IS NULL OR p.first <> p.before + 1
-				OR (p.next IS NULL) <> (p.owner = p.session AND p.last = 0xffffffff)
+				OR (p.next IS NULL) <> (p.owner = p.session AND p.last = 0xffffffff) OR p.next IS NULL AND p.first <> s.shared + 1
 				OR p.next IS NOT NULL AND (o.trunk IS NOT s.trunk OR own.first > p.first OR p.last > o.head)`},
 		{"invariant", partSchema, `
 			SELECT format('event %d of session %s is before its own', e.seq, e.session)

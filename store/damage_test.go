@@ -240,7 +240,7 @@ func FuzzCarve(f *testing.F) {
 			t.Fatal(err)
 		}
 		for n := range found.logs {
-			found.log(n)
+			found.log(n, lastOf(found.lent(n)))
 		}
 	})
 }

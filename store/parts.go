@@ -84,16 +84,22 @@ func share(ctx context.Context, tx *sql.Tx, from, to event.SessionID, last int64
 	if err != nil {
 		return err
 	}
-	if t.interrupted, err = brokenOff(ctx, tx, to); err != nil {
-		return err
-	}
-	if t.title, err = titleOf(ctx, tx, to); err != nil {
-		return err
-	}
 	if t.updated, err = lastSaid(ctx, tx, from, to); err != nil {
 		return err
 	}
-	return t.keep(ctx, tx, to)
+	return t.begin(ctx, tx, to)
+}
+
+// begin gives the tally of what a session shares to it, with how that ends, and
+// the title that it has.
+func (t *tally) begin(ctx context.Context, tx *sql.Tx, session event.SessionID) (err error) {
+	if t.interrupted, err = brokenOff(ctx, tx, session); err != nil {
+		return err
+	}
+	if t.title, err = titleOf(ctx, tx, session); err != nil {
+		return err
+	}
+	return t.keep(ctx, tx, session)
 }
 
 // lend puts the parts of a log up to an event before the own part of another.
@@ -109,7 +115,7 @@ func lend(ctx context.Context, tx *sql.Tx, from, to event.SessionID, last int64)
 		FROM sessions
 		WHERE id = ?2;
 		UPDATE sessions
-		SET begun = min(?3, (SELECT begun FROM sessions WHERE id = ?1))
+		SET shared = ?3, begun = min(?3, (SELECT begun FROM sessions WHERE id = ?1))
 		WHERE id = ?2`, string(from), string(to), last, endless)
 	return err
 }

@@ -160,6 +160,9 @@ type find struct {
 	sessions map[int64][]any          // by n
 	names    map[int64]string         // of the sessions that have a log
 	logs     map[int64]map[int64]spot // by n of the session and seq
+	parts    map[int64][]part         // by n of the session
+	ids      map[string]int64         // of the sessions
+	refuges  map[int64]refuge         // of the sessions that were recovered, by what their n was
 	rows     map[string][]cell        // of the other tables
 }
 
@@ -168,7 +171,8 @@ type spot struct{ page, cell int }
 
 // find looks through all pages.
 func (c *carving) find(ctx context.Context) (find, error) {
-	f := find{carving: c, sessions: map[int64][]any{}, names: map[int64]string{}, logs: map[int64]map[int64]spot{}, rows: map[string][]cell{}}
+	f := find{carving: c, sessions: map[int64][]any{}, names: map[int64]string{}, logs: map[int64]map[int64]spot{},
+		parts: map[int64][]part{}, ids: map[string]int64{}, refuges: map[int64]refuge{}, rows: map[string][]cell{}}
 	for n := 1; n <= c.count; n++ {
 		if err := ctx.Err(); err != nil {
 			return f, err
@@ -178,6 +182,10 @@ func (c *carving) find(ctx context.Context) (find, error) {
 			case "":
 			case "sessions":
 				f.sessions[one.key] = one.values
+				f.ids[textAt(one.values, 1)] = one.key
+			case "parts":
+				session := one.values[0].(int64)
+				f.parts[session] = append(f.parts[session], part{one.values[1].(int64), one.values[2].(int64), one.values[3].(int64)})
 			case "events":
 				session := one.key >> 32
 				if f.logs[session] == nil {
@@ -220,11 +228,13 @@ func tableOf(one cell) string {
 			return "states"
 		case shape == "itii" || shape == "iti0":
 			return "files"
+		case shape == "iiii":
+			return "parts"
 		}
 		return ""
 	}
 	switch {
-	case strings.HasPrefix(shape, "0tttttiiiitiiiiiiii") && len(shape) <= 25:
+	case strings.HasPrefix(shape, "0tttttiiiitiiiiiiii") && len(shape) <= 26:
 		return "sessions"
 	case shape == "0titit" && one.values[2] == one.key&0xffffffff:
 		return "events"
@@ -295,13 +305,14 @@ func (f find) into(ctx context.Context, db *DB, live string) (r Recovery, err er
 
 // restore writes one session, and closes the turn that its writer left open.
 func (f find) restore(ctx context.Context, db *DB, n int64, live string, r *Recovery) error {
-	log, lost := f.log(n)
+	lent := f.lent(n)
+	log, lost := f.log(n, lastOf(lent))
 	r.Lost += lost
 	s := sessionOf(f.names[n], f.sessions[n], log)
 	if s.ID == "" {
 		return nil
 	}
-	err := db.write(ctx, "recover", func(ctx context.Context, tx *sql.Tx) error { return f.rewrite(ctx, tx, db, s, f.sessions[n], log) })
+	err := db.write(ctx, "recover", func(ctx context.Context, tx *sql.Tx) error { return f.rewrite(ctx, tx, db, s, n, lent, log, lost == 0) })
 	if errors.Is(err, ErrExists) {
 		r.Lost += len(log)
 		return nil
@@ -339,17 +350,38 @@ func copyLive(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, row []any, log []event.Event) error {
+// rewrite writes a session: what it shared with others as it was, where that is
+// whole, and its own log behind it.
+func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, n int64, lent []part, log []event.Event, whole bool) error {
 	if err := db.create(ctx, tx, s); err != nil {
 		return err
 	}
-	log = paired(log)
+	moved, safe := f.safe(lent, s.Trunk)
+	if safe {
+		var err error
+		if safe, err = rejoin(ctx, tx, s.ID, moved); err != nil {
+			return err
+		}
+	}
+	for i := len(lent) - 1; i >= 0 && !safe; i-- {
+		log = append(f.between(lent[i].owner, lent[i].first, lent[i].last), log...)
+	}
+	own := paired(log)
+	whole = whole && safe && slices.EqualFunc(own, log, func(a, b event.Event) bool { return nameOfEvent(a.Data) == nameOfEvent(b.Data) })
+	row, log := f.sessions[n], own
 	texts, err := textsOf(log)
 	if err != nil {
 		return err
 	}
 	if err := pour(ctx, tx, s.ID, log, texts, 0); err != nil {
 		return err
+	}
+	if whole {
+		r := refuge{head: lastOf(lent) + int64(len(log)), trunk: cmp.Or(s.Trunk, s.ID)}
+		if err := tx.QueryRowContext(ctx, `SELECT n FROM sessions WHERE id = ?`, string(s.ID)).Scan(&r.n); err != nil {
+			return err
+		}
+		f.refuges[n] = r
 	}
 	if row == nil {
 		return nil
@@ -361,21 +393,29 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, row []
 	return err
 }
 
-// log reads the events of a session, and counts those between and before them
-// that cannot be read.
-func (f find) log(n int64) (log []event.Event, lost int) {
-	places := f.logs[n]
-	last := int64(0)
-	for seq := range places {
+// log reads the own events of a session, those behind the first ones that it
+// shares, and counts those between and before them that cannot be read.
+func (f find) log(n, shared int64) (log []event.Event, lost int) {
+	last := shared
+	for seq := range f.logs[n] {
 		last = max(last, seq)
 	}
 	if row := f.sessions[n]; row != nil {
 		last = max(last, min(row[8].(int64), last+1<<20)) // what a page says of its fellows is not believed without bounds
 	}
+	log = f.between(n, shared+1, last)
+	return log, int(last-shared) - len(log)
+}
+
+// between reads the own events of a session from first to last.
+func (f find) between(n, first, last int64) (log []event.Event) {
 	var cells []cell
 	page := 0 // of which these are: most events lie beside the one before
-	for _, seq := range slices.Sorted(maps.Keys(places)) {
-		at := places[seq]
+	for _, seq := range slices.Sorted(maps.Keys(f.logs[n])) {
+		at := f.logs[n][seq]
+		if seq < first || seq > last {
+			continue
+		}
 		if at.page != page {
 			cells, page = f.carving.cells(at.page), at.page
 		}
@@ -387,7 +427,7 @@ func (f find) log(n int64) (log []event.Event, lost int) {
 			log = append(log, e)
 		}
 	}
-	return log, int(last) - len(log)
+	return log
 }
 
 // sessionOf is a session by its row, or by its log where that is gone.

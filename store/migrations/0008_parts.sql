@@ -1,3 +1,5 @@
+ALTER TABLE sessions ADD COLUMN shared INTEGER NOT NULL DEFAULT 0; -- how many events of its log lie with the branches it came from
+
 -- Of what the log of a session is made, in order and without gaps: last its own
 -- events, from first on and open at the end; before them those that it shares
 -- with branches it came from, each under the key of its owner. An event has the
