@@ -359,7 +359,7 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, n int6
 	moved, safe := f.safe(lent, s.Trunk)
 	if safe {
 		var err error
-		if safe, err = rejoin(ctx, tx, s.ID, moved); err != nil {
+		if safe, err = rejoin(ctx, tx, s.ID, moved, intAt(f.sessions[n], 20)); err != nil {
 			return err
 		}
 	}
@@ -373,7 +373,7 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, n int6
 	if err != nil {
 		return err
 	}
-	if err := pour(ctx, tx, s.ID, log, texts, 0); err != nil {
+	if err := pour(ctx, tx, s.ID, log, texts, brought(log, intAt(row, 20)-lastOf(moved))); err != nil {
 		return err
 	}
 	if whole {
@@ -388,9 +388,26 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, n int6
 	}
 	_, err = tx.ExecContext(ctx, `
 		UPDATE sessions
-		SET updated = max(updated, ?2), begun = min(?3, head), interrupted = CASE turn WHEN '' THEN interrupted ELSE ?4 END
+		SET updated = max(updated, ?2), begun = max(begun, min(?3, shared)), interrupted = CASE turn WHEN '' THEN interrupted ELSE ?4 END
 		WHERE id = ?1`, string(s.ID), row[7], intAt(row, 20), row[11])
 	return err
+}
+
+// brought is how many events of a log came with an image, if at most so many did:
+// those before the first message that a turn answers.
+func brought(log []event.Event, most int64) int {
+	answered := map[string]bool{}
+	for _, e := range log {
+		if d, ok := e.Data.(event.TurnRequest); ok {
+			answered[d.MessageID] = true
+		}
+	}
+	for i, e := range log {
+		if m, ok := e.Data.(event.UserMessage); int64(i) >= most || ok && answered[m.ID] {
+			return i
+		}
+	}
+	return len(log)
 }
 
 // log reads the own events of a session, those behind the first ones that it

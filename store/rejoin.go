@@ -85,8 +85,8 @@ func (f find) safe(parts []part, trunk event.SessionID) ([]part, bool) {
 }
 
 // rejoin makes parts of others the beginning of a session that is empty, unless a
-// turn is open behind them.
-func rejoin(ctx context.Context, tx *sql.Tx, session event.SessionID, parts []part) (bool, error) {
+// turn is open behind them. The first so many events came with an image.
+func rejoin(ctx context.Context, tx *sql.Tx, session event.SessionID, parts []part, begun int64) (bool, error) {
 	if len(parts) == 0 {
 		return true, nil
 	}
@@ -107,7 +107,7 @@ func rejoin(ctx context.Context, tx *sql.Tx, session event.SessionID, parts []pa
 		return false, err
 	}
 	last := lastOf(parts)
-	if end, err := settled(ctx, tx, session, 0, last); err != nil || end != last {
+	if end, err := settled(ctx, tx, session, begun, last); err != nil || end != last {
 		if err == nil {
 			err = lay(nil)
 		}
