@@ -142,3 +142,29 @@ func BenchmarkDelta(b *testing.B) {
 		}
 	}
 }
+
+// A branch at the end of a short and of a long session, as /retry makes one, and
+// the same where it is a copy. It is taken away again, or the file would grow.
+func BenchmarkBranch(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		for name, fork := range map[string]func(*DB, context.Context, event.SessionID, event.SessionID, string) error{
+			"ours": (*DB).BranchBefore, "naive": (*DB).ForkBefore,
+		} {
+			b.Run(fmt.Sprintf("after=%d/%s", n, name), func(b *testing.B) {
+				db := fresh(b)
+				long(b, db, "s", n)
+				last := fmt.Sprint("u", n/2-1)
+				for b.Loop() {
+					if err := fork(db, b.Context(), "s", "b", last); err != nil {
+						b.Fatal(err)
+					}
+					b.StopTimer()
+					if _, err := db.w.Exec(`DELETE FROM sessions WHERE id = 'b'`); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+				}
+			})
+		}
+	}
+}
