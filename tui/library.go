@@ -42,7 +42,7 @@ func (m Model) display(o Opened) Model {
 	m.footer = footer.New(o.Model.Name, o.Model.Window).Add(o.Spent.Usage, o.Spent.Cost, o.Spent.Turns, o.Spent.Unpriced)
 	for _, e := range append(skipped[:len(skipped):len(skipped)], events...) {
 		m.footer = m.footer.Apply(e)
-		m = m.regard(e)
+		m.subject = subject(m.subject, e)
 	}
 	m.transcript = m.transcript.Replay(events, o.Earlier)
 	m = m.reopen()

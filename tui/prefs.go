@@ -22,13 +22,13 @@ import (
 // prefs are how the user wants things to look.
 type prefs struct {
 	theme      *theme.Theme
-	dress      theme.Family // that it is of
-	wardrobe   Wardrobe     // nil where there are only the built-in ones
-	worn       string       // the name it was asked for by
-	wrong      error        // with the theme that was asked for
-	auto       bool         // the theme follows the terminal's background
-	waiting    bool         // for the terminal to say what its background is
-	ground     string       // that it said it is: dark or light
+	dress      *theme.Family // that it is of
+	wardrobe   Wardrobe      // nil where there are only the built-in ones
+	worn       string        // the name it was asked for by
+	wrong      error         // with the theme that was asked for
+	auto       bool          // the theme follows the terminal's background
+	waiting    bool          // for the terminal to say what its background is
+	ground     string        // that it said it is: dark or light
 	profile    colorprofile.Profile
 	ascii      bool
 	typewriter bool
@@ -103,7 +103,7 @@ func (p prefs) family(name string) (theme.Family, string, error) {
 // wear chooses a family, on a ground: dark, light or plain; any other asks the
 // terminal.
 func (p prefs) wear(f theme.Family, ground string) prefs {
-	p.dress, p.auto = f, false
+	p.dress, p.auto = &f, false
 	switch {
 	case ground == "plain" || p.profile == colorprofile.ASCII || p.profile == colorprofile.NoTTY:
 		p.theme = new(theme.Plain())

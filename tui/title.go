@@ -92,11 +92,11 @@ func (m Model) called() string {
 	return "agentx: " + text.Truncate(text.Line(name[:min(len(name), 8*maxTitle)]), maxTitle)
 }
 
-// regard takes the first thing that was said for what a session without a title
-// is about.
-func (m Model) regard(e event.Event) Model {
-	if d, ok := e.Data.(event.UserMessage); ok && m.subject == "" {
-		m.subject = d.Content.Text()
+// subject is what a session without a title is about: the first thing that was
+// said, which is in e where nothing was before.
+func subject(before string, e event.Event) string {
+	if d, ok := e.Data.(event.UserMessage); ok && before == "" {
+		return d.Content.Text()
 	}
-	return m
+	return before
 }

@@ -138,7 +138,7 @@ func (m Model) apply(events []event.Event) Model {
 		m.status = m.status.Apply(e)
 		m.footer = m.footer.Apply(e)
 		m.outbox = m.outbox.apply(e)
-		m = m.regard(e)
+		m.subject = subject(m.subject, e)
 	}
 	if m.flow.hasty() {
 		m.transcript = m.transcript.Hurry()

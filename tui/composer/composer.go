@@ -80,7 +80,7 @@ type Notice struct{ Text string }
 
 // Model is the composer. It is a value: an Update leaves the old one as it was.
 type Model struct {
-	config        Config
+	config        *Config // never changed, so that a copy of the model is small
 	width, height int
 	blurred, busy bool
 
@@ -118,7 +118,7 @@ func New(c Config) Model {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return Model{config: c, width: 80, height: 24, goal: -1}.invite().lay()
+	return Model{config: &c, width: 80, height: 24, goal: -1}.invite().lay()
 }
 
 // mark is one of two marks: the fair one, or the one that every terminal has.
@@ -140,7 +140,9 @@ func (m Model) Size() (width, height int) { return m.width, m.height }
 
 // SetStyles changes the colours.
 func (m Model) SetStyles(s Styles) Model {
-	m.config.Styles = s
+	c := *m.config
+	c.Styles = s
+	m.config = &c
 	return m.invite()
 }
 
