@@ -134,7 +134,7 @@ func TestSomebodyElsesFiles(t *testing.T) {
 // The shell bounds how large files may grow, or how many may be open: it is said,
 // and nobody dies of a signal.
 func TestLimitsOfTheShell(t *testing.T) {
-	for _, limit := range []string{"ulimit -f 64", "ulimit -n 9", "ulimit -n 10", "ulimit -n 11", "ulimit -n 12", "ulimit -n 13"} {
+	for _, limit := range []string{"ulimit -f 64", "ulimit -n 11", "ulimit -n 12", "ulimit -n 13"} {
 		h := &house{t: t, home: t.TempDir(), dir: t.TempDir(), url: "http://127.0.0.1:9/v1"}
 		cmd := exec.Command("sh", "-c", limit+`; exec agentx -p -m openai/echo hello`)
 		cmd.Dir, cmd.Env = h.dir, h.environment(nil)
