@@ -465,3 +465,134 @@ func (g *grove) search(t *rapid.T, query string) {
 		}
 	}
 }
+
+// A file whose branches are still copies is read as it is, keeps them when it is
+// opened for good, and what branches off then is shared.
+func TestBranchesOfAnOlderFileStayCopies(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "a.db"), t.Context()
+	db := open(t, path)
+	begin(t, db, "s")
+	for _, n := range []string{"1", "2", "3"} {
+		tell(t, db, "s", "u"+n, "question "+n, hello("m"+n, "answer "+n)...)
+	}
+	if err := db.ForkBefore(ctx, "s", "b", "u3"); err != nil {
+		t.Fatal(err)
+	}
+	tell(t, db, "b", "u4", "question 4", hello("m4", "answer 4")...)
+	if _, err := db.w.Exec(`
+		UPDATE sessions SET trunk = 's';
+		DROP TRIGGER sessions_keep_what_is_lent;
+		DROP TABLE parts;
+		ALTER TABLE sessions DROP COLUMN shared;
+		PRAGMA user_version = 7`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	said := func(db *DB, id event.SessionID) string {
+		log, err := db.Events(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, e := range log {
+			if text := growthOf(e.Data).text; text != "" {
+				words = append(words, text[strings.LastIndex(text, " ")+1:])
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	look := func(db *DB, branches int) {
+		t.Helper()
+		if got := said(db, "s") + ", " + said(db, "b"); got != "1 1 2 2 3 3, 1 1 2 2 4 4" {
+			t.Errorf("the branches say %s", got)
+		}
+		page, first, err := db.Page(ctx, "b", 10, 3)
+		if err != nil || first != 7 || len(page) != 3 {
+			t.Errorf("Page(b) = %d events from %d, %v", len(page), first, err)
+		}
+		if seq, err := db.Seek(ctx, "b", "question", 1, 9, true); err != nil || seq != 5 {
+			t.Errorf("Seek(b) = %d, %v; want 5", seq, err)
+		}
+		if all, err := db.Branches(ctx, "s"); err != nil || len(all) != branches || len(all[0].Asked) != 3 {
+			t.Errorf("Branches() = %+v, %v", all, err)
+		}
+		hits, err := db.Search(ctx, "answer 4", 0)
+		if err != nil || len(hits) != 1 || hits[0].Seq != 11 {
+			t.Errorf("Search() = %+v, %v", hits, err)
+		}
+		if problems, err := db.Check(ctx); err != nil || len(problems) > 0 {
+			t.Errorf("Check() = %v, %v", problems, err)
+		}
+	}
+	ro, err := Open(ctx, path, Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look(ro, 2)
+	ro.Close()
+	db = open(t, path)
+	look(db, 2)
+	events := countOf(t, db, "events")
+	if err := db.BranchBefore(ctx, "b", "c", ""); err != nil {
+		t.Fatal(err)
+	}
+	look(db, 3)
+	if got := said(db, "c"); got != said(db, "b") || countOf(t, db, "events") != events {
+		t.Errorf("the new branch says %s, and there are %d events; want those %d", got, countOf(t, db, "events"), events)
+	}
+}
+
+// What a branch shares stays for as long as it is there, whoever deletes what.
+func TestWhatIsLentStays(t *testing.T) {
+	db := fresh(t)
+	begin(t, db, "s")
+	tell(t, db, "s", "u", "hi", hello("m", "hello")...)
+	if err := db.BranchBefore(t.Context(), "s", "b", ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range []string{
+		`DELETE FROM sessions WHERE id = 's'`,
+		`UPDATE parts SET last = 2 WHERE last = 4`,
+		`INSERT INTO parts VALUES (1, 7, 8, 2)`,
+	} {
+		if _, err := db.w.Exec(change); err == nil {
+			t.Errorf("%s: it is done", change)
+		}
+	}
+	for _, odd := range []struct{ what, change string }{
+		{"a gap", `DELETE FROM parts WHERE session = 2 AND owner = 1`},
+		{"more than there is", `DELETE FROM parts WHERE session = 2; INSERT INTO parts VALUES (2, 1, 9, 1), (2, 10, 0xffffffff, 2)`},
+		{"nothing of its own", `DELETE FROM parts WHERE session = 2 AND owner = 2`},
+		{"in the middle of a turn", `DELETE FROM parts WHERE session = 2; INSERT INTO parts VALUES (2, 1, 3, 1), (2, 4, 0xffffffff, 2); UPDATE sessions SET head = 3, shared = 3 WHERE n = 2`},
+		{"of another session", `UPDATE sessions SET trunk = 'b' WHERE n = 2`},
+	} {
+		tx, err := db.w.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(odd.change); err != nil {
+			t.Fatal(err)
+		}
+		var found []string
+		for _, look := range looks("parts") {
+			all, err := ask(t.Context(), tx, look.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, all...)
+		}
+		if len(found) == 0 {
+			t.Errorf("%s: Check finds nothing", odd.what)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sane(t, db)
+	if err := db.Delete(t.Context(), "s"); err != nil || countOf(t, db, "events")+countOf(t, db, "parts") > 0 {
+		t.Errorf("Delete() = %v, and %d events are left", err, countOf(t, db, "events"))
+	}
+}
