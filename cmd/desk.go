@@ -353,15 +353,13 @@ func first(b engine.Branch, id event.SessionID) int {
 // Branch turns to another way of the open session, as it was before a message.
 func (d *desk) Branch(ctx context.Context, before string) (tui.Opened, error) {
 	t := d.current()
-	from, _, err := d.holder(ctx, t, before)
-	if err != nil {
-		return tui.Opened{}, d.say(err)
+	to, err := t.client.Branch(ctx, t.session, before)
+	if errors.Is(err, engine.ErrNotFound) { // it was asked on another branch; to find out which is to read them all
+		var from event.SessionID
+		if from, _, err = d.holder(ctx, t, before); err == nil {
+			to, err = t.client.Branch(ctx, from, before)
+		}
 	}
-	return d.branch(ctx, t, from, before)
-}
-
-func (d *desk) branch(ctx context.Context, t *talk, from event.SessionID, before string) (tui.Opened, error) {
-	to, err := t.client.Branch(ctx, from, before)
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
@@ -408,7 +406,11 @@ func (d *desk) Climb(ctx context.Context, message string) (tui.Opened, error) {
 	if err != nil {
 		return tui.Opened{}, d.say(err)
 	}
-	return d.branch(ctx, t, from, next)
+	to, err := t.client.Branch(ctx, from, next)
+	if err != nil {
+		return tui.Opened{}, d.say(err)
+	}
+	return d.goTo(ctx, t, to)
 }
 
 // Close lets others have a session that is not on the screen any more.

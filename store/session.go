@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -335,7 +336,11 @@ func found(res sql.Result, err error) error {
 // them but for what they have used. One that somebody writes to is not deleted:
 // the error is an [*InUseError]. Its forks stay.
 func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
-	branches, err := db.family(ctx, id)
+	err := db.writable()
+	if err != nil {
+		return db.fault("delete", err)
+	}
+	branches, err := family(ctx, db.r, id)
 	if err != nil {
 		return db.fault("delete", err)
 	}
@@ -347,6 +352,9 @@ func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
 		defer release()
 	}
 	err = db.write(ctx, "delete", func(ctx context.Context, tx *sql.Tx) error {
+		if now, err := family(ctx, tx, id); err != nil || !slices.Equal(now, branches) {
+			return cmp.Or(err, error(&InUseError{Session: id})) // another branch was begun meanwhile
+		}
 		for _, b := range branches {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM drafts WHERE session = ?1; DELETE FROM draft_files WHERE session = ?1`, string(b)); err != nil {
 				return err
@@ -367,11 +375,8 @@ func (db *DB) Delete(ctx context.Context, id event.SessionID) error {
 }
 
 // family are the ids of all branches of a session, the youngest first.
-func (db *DB) family(ctx context.Context, id event.SessionID) ([]event.SessionID, error) {
-	if err := db.writable(); err != nil {
-		return nil, err
-	}
-	names, err := ask(ctx, db.r, `
+func family(ctx context.Context, q querier, id event.SessionID) ([]event.SessionID, error) {
+	names, err := ask(ctx, q, `
 		SELECT id FROM sessions
 		WHERE trunk = (SELECT trunk FROM sessions WHERE id = ?)
 		ORDER BY n DESC`, string(id))

@@ -3,7 +3,7 @@
 //
 // A session is a log of message and turn events, each written once, when it is
 // complete. Everything else in the file is derived from the log in the same
-// transaction. An answer that is still streaming is not in SQLite: its text so
+// transaction. Branches of a session share what their logs have in common. An answer that is still streaming is not in SQLite: its text so
 // far is appended to a small file beside the database (see [DB.Presenter]),
 // because a transaction writes whole pages, and a file the bytes that are new.
 //
