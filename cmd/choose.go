@@ -101,9 +101,9 @@ func (d *desk) Providers(context.Context) ([]tui.Provider, error) {
 	for _, p := range c.InOrder() {
 		has := slices.ContainsFunc(held, func(k heldKey) bool { return k.Provider == p.Name && k.Used })
 		if p.NeedsKey && !has {
-			locked = append(locked, tui.Provider{Name: p.Name, Locked: true})
+			locked = append(locked, tui.Provider{Name: p.Name, Locked: true, Many: p.Default == ""})
 		} else {
-			ready = append(ready, tui.Provider{Name: p.Name})
+			ready = append(ready, tui.Provider{Name: p.Name, Many: p.Default == ""})
 		}
 	}
 	return append(ready, locked...), d.say(err)

@@ -153,6 +153,11 @@ func (c Config) bare(name string) (Choice, error) {
 		}
 	}
 	hint := meant(name, c.names(name))
+	if provider, model, ok := strings.Cut(name, "/"); ok && hint == "" {
+		if near := Nearest(provider, slices.Sorted(maps.Keys(c.Providers))); len(near) > 0 {
+			hint = fmt.Sprintf(" (did you mean %s/%s?)", near[0], clip(model))
+		}
+	}
 	if hint == "" {
 		hint = "; `agentx model list --all` shows those that are known"
 	}
@@ -190,9 +195,10 @@ func (p Provider) open() bool { return p.Custom() && len(p.Models) == 0 }
 // listed says that the user or the price table lists the models of p.
 func (p Provider) listed() bool { return !p.open() && (p.prices || len(p.Models) > 0) }
 
-// names are the names that a mistyped one may have meant: all, or those of the provider that it names.
+// names are the names that a mistyped one may have meant, with a provider where it had one, the newest of a kind first: all, or those of
+// the provider that it names.
 func (c Config) names(typed string) []string {
-	provider, _, _ := strings.Cut(typed, "/")
+	provider, _, slash := strings.Cut(typed, "/")
 	_, hasProvider := c.Providers[provider]
 	names := slices.Sorted(maps.Keys(c.Aliases))
 	if !hasProvider {
@@ -203,17 +209,23 @@ func (c Config) names(typed string) []string {
 			continue
 		}
 		for _, model := range p.Models {
-			names = append(names, p.Name+"/"+model, model)
+			if slash {
+				model = p.Name + "/" + model
+			}
+			names = append(names, model)
 		}
 	}
+	listed := len(names)
 	for m := range (Prices{}).All() {
-		if !hasProvider {
+		switch {
+		case hasProvider && m.Provider != provider:
+		case slash:
+			names = append(names, m.Provider+"/"+m.ID)
+		case !strings.ContainsAny(m.ID, "/:~"): // what a reseller calls it is no name that is typed alone
 			names = append(names, m.ID)
 		}
-		if !hasProvider || m.Provider == provider {
-			names = append(names, m.Provider+"/"+m.ID)
-		}
 	}
+	slices.Reverse(names[listed:]) // what is new has the higher number
 	return names
 }
 

@@ -40,6 +40,8 @@ func TestChoiceOfModel(t *testing.T) {
 		{story: "a bare name that a reseller with a key has", vars: []string{"OPENROUTER_API_KEY=k"}, name: "gpt-4o", want: "openrouter/openai/gpt-4o at"},
 		{story: "a model too new for the table", name: "openai/gpt-99", want: "openai/gpt-99 at https://api.openai.com/v1"},
 		{story: "a bare typo", name: "claude-sonet-5", want: `model: unknown model "claude-sonet-5" (did you mean claude-sonnet-5`},
+		{story: "a kind of model", name: "opus", want: "(did you mean claude-opus-5"},
+		{story: "a provider's typo", name: "opnai/x", want: `unknown model "opnai/x" (did you mean openai/x?)`},
 		{story: "nonsense", name: "qqqqqqqqqqqqqqqq", want: "unknown model \"qqqqqqqqqqqqqqqq\"; `agentx model list --all` shows those that are known"},
 		{story: "escapes", name: "a\x1b[2J", want: "this is no name of a model"},
 		{story: "the guide", vars: []string{"OPENAI_API_KEY=k"}, name: "guide", want: "guide/guide at "},

@@ -225,6 +225,7 @@ type Choice struct {
 type Provider struct {
 	Name   string
 	Locked bool // it needs a key first
+	Many   bool // its name alone means none of its models
 }
 
 // Opened is a session that is open, with all that is shown of it.

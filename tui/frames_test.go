@@ -469,7 +469,7 @@ func (d *desk) Models(context.Context) ([]Choice, error) {
 	return []Choice{small, {Name: "test/large", Detail: "slow and good", Window: 1_000_000}}, nil
 }
 func (d *desk) Providers(context.Context) ([]Provider, error) {
-	return []Provider{{Name: "near"}, {Name: "far", Locked: d.key == ""}}, nil
+	return []Provider{{Name: "near", Many: true}, {Name: "far", Locked: d.key == ""}}, nil
 }
 func (d *desk) SetKey(_ context.Context, _, key string) (string, error) {
 	d.key = key

@@ -30,11 +30,29 @@ func browse(ctx context.Context, b Backend) (s shop, err error) {
 // providers that lack a key, or that can be asked what they have.
 func (m Model) chooseModel(name string) (Model, tea.Cmd) {
 	if name != "" {
-		return m.setModel(name)
+		return m.chooseNamed(name)
 	}
 	return fetch(m, "list the models", browse, func(m Model, s shop) (Model, tea.Cmd) {
 		slices.SortStableFunc(s.models, func(a, b Choice) int { return m.inUse(b) - m.inUse(a) })
 		return m.chooseAmong("Models", s), nil
+	})
+}
+
+// chooseNamed takes a model. The name of a provider that has no key, or of one that
+// serves many models, leads to what is missing.
+func (m Model) chooseNamed(name string) (Model, tea.Cmd) {
+	if strings.Contains(name, "/") {
+		return m.setModel(name)
+	}
+	return fetch(m, "change the model", func(ctx context.Context, b Backend) ([]Provider, error) { return b.Providers(ctx) }, func(m Model, all []Provider) (Model, tea.Cmd) {
+		i := slices.IndexFunc(all, func(p Provider) bool { return p.Name == name })
+		switch {
+		case i >= 0 && all[i].Locked:
+			return m.askKey(name), nil
+		case i >= 0 && all[i].Many:
+			return m.offers(name, "")
+		}
+		return m.setModel(name)
 	})
 }
 
