@@ -117,6 +117,9 @@ func (m Model) deeds(width int) string {
 	if items := m.transcript.Items(); items.Foldable(items.Index(m.full.focus)) {
 		keys = append([]string{"Space folds"}, keys...)
 	}
+	if m.full.find.words != "" {
+		keys = append([]string{"n above, N below"}, keys...)
+	}
 	const back = "Esc writes"
 	for len(keys) > 0 && text.Width(strings.Join(keys, " · "))+len(" · "+back) > width {
 		keys = slices.Delete(keys, max(len(keys)-2, 0), max(len(keys)-1, 1))
