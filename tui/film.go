@@ -105,8 +105,8 @@ func (m projector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		return m.resize(msg.Width, msg.Height), nil
 	case tea.BackgroundColorMsg:
-		if look := (Model{prefs: m.prefs}).look(msg); look.prefs.theme.Name != m.prefs.theme.Name {
-			m.prefs = look.prefs
+		was := m.prefs.theme.Name
+		if m.prefs = m.prefs.stand(msg); m.prefs.theme.Name != was {
 			m.reel = m.reel.lay(m.prefs.theme, m.width, m.height)
 		}
 	}

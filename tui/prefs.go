@@ -137,15 +137,22 @@ func (p prefs) wait() tea.Cmd {
 	return after(answerTime, lookOver)
 }
 
+// stand takes the ground on which the text stands.
+func (p prefs) stand(msg tea.BackgroundColorMsg) prefs {
+	if p.ground = "light"; msg.IsDark() {
+		p.ground = "dark"
+	}
+	if p.auto {
+		p.theme, p.waiting = p.on(msg.IsDark()), false
+	}
+	return p
+}
+
 // look takes what the terminal says of itself.
 func (m Model) look(msg tea.Msg) Model {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
-		if m.prefs.ground = "light"; msg.IsDark() {
-			m.prefs.ground = "dark"
-		}
-		if m.prefs.auto {
-			m.prefs.theme, m.prefs.waiting = m.prefs.on(msg.IsDark()), false
+		if m.prefs = m.prefs.stand(msg); m.prefs.auto {
 			return m.dress()
 		}
 	case uv.PrimaryDeviceAttributesEvent:
