@@ -150,7 +150,7 @@ func failing(e *store.Error) (what, todo string) {
 	case errors.Is(e, fs.ErrNotExist) && !errors.Is(e, store.ErrNotFound):
 		return fmt.Sprintf("%s or its folder was removed while it was in use", e.Path), "what was said goes nowhere any more; name another file with --db"
 	case errors.Is(e, store.ErrBusy) && !isInUse(e):
-		return fmt.Sprintf("%s is in use by another program, or by another agentx where only one at a time may have it", e.Path), "try again when that has ended"
+		return fmt.Sprintf("%s is in use by another program, or by another agentx: one that is older, or where only one at a time may have it", e.Path), "try again when that has ended"
 	}
 	return e.Err.Error(), ""
 }

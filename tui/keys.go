@@ -67,7 +67,10 @@ type hint struct {
 	text string
 }
 
-const again = 2 * time.Second
+const (
+	again       = 2 * time.Second
+	againToQuit = "Ctrl+C again to quit"
+)
 
 // cancel is what Ctrl+C means: stop what runs, else clear what is written, else
 // leave, if it comes twice.
@@ -77,10 +80,10 @@ func (m Model) cancel() (Model, tea.Cmd) {
 		return m.stop()
 	case !m.composer.Empty():
 		return m.leaveEdit()
-	case m.hint.text != "":
+	case m.hint.text == againToQuit:
 		return m.quit()
 	}
-	m.hint.text = "Ctrl+C again to quit"
+	m.hint.text = againToQuit
 	return m, after(again, hintOver)
 }
 
@@ -91,6 +94,7 @@ const (
 	hintOver tick = iota
 	draftDue
 	lookOver
+	worldDue
 )
 
 func after(d time.Duration, t tick) tea.Cmd {
@@ -105,6 +109,10 @@ func (m Model) tick(t tick) (Model, tea.Cmd) {
 		return m.saveDraft()
 	case lookOver:
 		m.prefs.waiting = false
+	case worldDue:
+		if m.backend == nil {
+			m.hint.text = opening
+		}
 	}
 	return m, nil
 }

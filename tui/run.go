@@ -168,8 +168,14 @@ type opener struct {
 }
 
 func (o opener) Init() tea.Cmd {
-	return tea.Batch(o.stage.Init(), o.safe(o.console.start(o.model.ctx)))
+	return tea.Batch(o.stage.Init(), o.safe(o.console.start(o.model.ctx)), after(openTime, worldDue))
 }
+
+// openTime is how long the world may take to open before anything is said of it.
+const (
+	openTime = time.Second
+	opening  = "Opening your sessions; another agentx may be at them …"
+)
 
 func (o opener) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	_, cmd := o.stage.Update(msg)
@@ -192,7 +198,9 @@ func (c *console) start(ctx context.Context) tea.Cmd {
 			return tea.QuitMsg{}
 		}
 		return result{func(m Model) (Model, tea.Cmd) {
-			m.backend = b
+			if m.backend = b; m.hint.text == opening {
+				m.hint = hint{}
+			}
 			m, cmd := m.opened(o)
 			if !c.options.Pick {
 				return m, cmd

@@ -385,6 +385,7 @@ func TestLeftBeforeTheStart(t *testing.T) {
 		_, err := os.Stat(filepath.Join(s.dir, "opening"))
 		return err == nil
 	})
+	s.sees("Opening your sessions")
 	s.types("\x04")
 	if got, want := s.left(0), "<nil>, kept the world was told"; got != want {
 		t.Errorf("it reports %q, want %q", got, want)

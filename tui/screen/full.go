@@ -88,7 +88,9 @@ func (c *canvas) again() []byte {
 	return []byte(fullOn + flags + mouse)
 }
 
-// leave turns back to the screen that has a scrollback.
+// leave turns back to the screen that has a scrollback. A terminal that has but one,
+// such as screen(1) as it comes, would keep what is on it, and the shell would
+// write into that.
 func (c *canvas) leave() []byte {
 	if !c.on {
 		return nil
@@ -100,7 +102,7 @@ func (c *canvas) leave() []byte {
 	if !c.simple {
 		b.WriteString(flagsOff)
 	}
-	b.WriteString(fullOff + show)
+	b.WriteString("\x1b[H\x1b[J" + fullOff + show)
 	c.on, c.mouse, c.shown = false, false, nil
 	return b.Bytes()
 }
