@@ -14,6 +14,8 @@ import (
 
 // BranchBefore is ForkBefore for another way of the same session: the two are
 // one in every list, have one title and the same tags, and are deleted together.
+// What was said before they share: nothing is copied but a turn that is open, so
+// that it costs the same however much that is.
 func (db *DB) BranchBefore(ctx context.Context, from, to event.SessionID, message string) error {
 	return db.fork(ctx, from, to, message, true)
 }
@@ -55,7 +57,7 @@ func (db *DB) branches(ctx context.Context, id event.SessionID) ([]engine.Branch
 		all[i].Asked = []engine.Asked{}
 		for _, s := range spans[i] {
 			for _, a := range own[s.from>>32] {
-				if s.from <= a.n && a.n <= s.to {
+				if a.n <= s.to { // what is shared of a part is its beginning
 					all[i].Asked = append(all[i].Asked, a.Asked)
 				}
 			}

@@ -236,6 +236,13 @@ func (g *grove) thaw(t *rapid.T) {
 	if g.both("Thaw", g.db.Thaw(t.Context(), im.ID, Session{ID: to}), g.copies.Thaw(t.Context(), im.ID, Session{ID: to})) {
 		g.begun[to] = len(g.log(to))
 	}
+	twig := event.SessionID(g.id("s"))
+	if g.both("BranchBefore", g.db.BranchBefore(t.Context(), to, twig, ""), g.copies.BranchBefore(t.Context(), to, twig, "")) {
+		g.begun[twig], g.named[twig] = g.begun[to], g.title(to)
+	}
+	if again, err := g.db.Freeze(t.Context(), twig, engine.Image{System: "be brief"}); err != nil || again.ID != im.ID {
+		t.Fatalf("Freeze(%s) = %s, %v; it is what %s was", twig, again.ID, err, im.ID)
+	}
 }
 
 func (g *grove) title(id event.SessionID) string {

@@ -356,32 +356,26 @@ func (f find) rewrite(ctx context.Context, tx *sql.Tx, db *DB, s Session, n int6
 	if err := db.create(ctx, tx, s); err != nil {
 		return err
 	}
-	moved, safe := f.safe(lent, s.Trunk)
-	if safe {
-		var err error
-		if safe, err = rejoin(ctx, tx, s.ID, moved, intAt(f.sessions[n], 20)); err != nil {
-			return err
-		}
-	}
-	for i := len(lent) - 1; i >= 0 && !safe; i-- {
-		log = append(f.between(lent[i].owner, lent[i].first, lent[i].last), log...)
-	}
-	own := paired(log)
-	whole = whole && safe && slices.EqualFunc(own, log, func(a, b event.Event) bool { return nameOfEvent(a.Data) == nameOfEvent(b.Data) })
-	row, log := f.sessions[n], own
-	texts, err := textsOf(log)
+	row := f.sessions[n]
+	shared, err := f.rejoin(ctx, tx, s, lent, intAt(row, 20))
 	if err != nil {
 		return err
 	}
-	if err := pour(ctx, tx, s.ID, log, texts, brought(log, intAt(row, 20)-lastOf(moved))); err != nil {
+	if !shared {
+		log, lent, whole = append(f.gather(lent), log...), nil, false
+	}
+	mended := paired(log)
+	texts, err := textsOf(mended)
+	if err != nil {
 		return err
 	}
-	if whole {
-		r := refuge{head: lastOf(lent) + int64(len(log)), trunk: cmp.Or(s.Trunk, s.ID)}
-		if err := tx.QueryRowContext(ctx, `SELECT n FROM sessions WHERE id = ?`, string(s.ID)).Scan(&r.n); err != nil {
+	if err := pour(ctx, tx, s.ID, mended, texts, brought(mended, intAt(row, 20)-lastOf(lent))); err != nil {
+		return err
+	}
+	if whole && slices.EqualFunc(mended, log, func(a, b event.Event) bool { return nameOfEvent(a.Data) == nameOfEvent(b.Data) }) {
+		if err := f.settle(ctx, tx, s, n, lastOf(lent)+int64(len(log))); err != nil {
 			return err
 		}
-		f.refuges[n] = r
 	}
 	if row == nil {
 		return nil

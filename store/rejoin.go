@@ -70,8 +70,16 @@ func lastOf(parts []part) int64 {
 	return parts[len(parts)-1].last
 }
 
-// safe are the parts where their owners lie now, or false where one of them is not
-// what it was: then the branch gets a copy of what is left.
+// settle remembers where a session has come to lie, of which nothing was lost.
+func (f find) settle(ctx context.Context, tx *sql.Tx, s Session, n, head int64) error {
+	r := refuge{head: head, trunk: cmp.Or(s.Trunk, s.ID)}
+	err := tx.QueryRowContext(ctx, `SELECT n FROM sessions WHERE id = ?`, string(s.ID)).Scan(&r.n)
+	f.refuges[n] = r
+	return err
+}
+
+// safe are parts where their owners have come to lie, or false where one of those
+// is not what it was: then the branch gets a copy of what is left.
 func (f find) safe(parts []part, trunk event.SessionID) ([]part, bool) {
 	moved := slices.Clone(parts)
 	for i, p := range parts {
@@ -84,38 +92,56 @@ func (f find) safe(parts []part, trunk event.SessionID) ([]part, bool) {
 	return moved, true
 }
 
-// rejoin makes parts of others the beginning of a session that is empty, unless a
-// turn is open behind them. The first so many events came with an image.
-func rejoin(ctx context.Context, tx *sql.Tx, session event.SessionID, parts []part, begun int64) (bool, error) {
-	if len(parts) == 0 {
-		return true, nil
+// gather reads what lies in parts.
+func (f find) gather(parts []part) (log []event.Event) {
+	for _, p := range parts {
+		log = append(log, f.between(p.owner, p.first, p.last)...)
 	}
-	var key int64
-	if err := tx.QueryRowContext(ctx, `SELECT n FROM sessions WHERE id = ?`, string(session)).Scan(&key); err != nil {
+	return log
+}
+
+// rejoin makes what a session shared the beginning of it again, and reports
+// whether that can be: not where an owner has lost anything, or a turn would be
+// open. The first so many events came with an image.
+func (f find) rejoin(ctx context.Context, tx *sql.Tx, s Session, lent []part, begun int64) (bool, error) {
+	moved, ok := f.safe(lent, s.Trunk)
+	if !ok || len(moved) == 0 {
+		return ok, nil
+	}
+	if err := lay(ctx, tx, s.ID, moved); err != nil {
 		return false, err
 	}
-	lay := func(parts []part) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM parts WHERE session = ?1; UPDATE sessions SET shared = ?2 WHERE n = ?1`, key, lastOf(parts))
-		for _, p := range append(slices.Clip(parts), part{lastOf(parts) + 1, endless, key}) {
-			if err == nil {
-				_, err = tx.ExecContext(ctx, `INSERT INTO parts VALUES (?, ?, ?, ?)`, key, p.first, p.last, p.owner)
-			}
-		}
-		return err
-	}
-	if err := lay(parts); err != nil {
-		return false, err
-	}
-	last := lastOf(parts)
-	if end, err := settled(ctx, tx, session, begun, last); err != nil || end != last {
-		if err == nil {
-			err = lay(nil)
-		}
-		return false, err
-	}
-	t, err := tallyOf(ctx, tx, session, 1, last)
+	last := lastOf(moved)
+	end, err := settled(ctx, tx, s.ID, begun, last)
 	if err != nil {
 		return false, err
 	}
-	return true, t.begin(ctx, tx, session)
+	if end != last {
+		return false, lay(ctx, tx, s.ID, nil)
+	}
+	t, err := tallyOf(ctx, tx, s.ID, 1, last)
+	if err != nil {
+		return false, err
+	}
+	return true, t.begin(ctx, tx, s.ID)
+}
+
+// lay puts parts before the own one of a session that is empty.
+func lay(ctx context.Context, tx *sql.Tx, session event.SessionID, parts []part) error {
+	var key int64
+	err := tx.QueryRowContext(ctx, `
+		UPDATE sessions SET shared = ?2 WHERE id = ?1
+		RETURNING n`, string(session), lastOf(parts)).Scan(&key)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM parts WHERE session = ?`, key); err != nil {
+		return err
+	}
+	for _, p := range append(slices.Clip(parts), part{lastOf(parts) + 1, endless, key}) {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO parts VALUES (?, ?, ?, ?)`, key, p.first, p.last, p.owner); err != nil {
+			return err
+		}
+	}
+	return nil
 }
