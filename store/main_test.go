@@ -1,6 +1,7 @@
 package store
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -24,6 +25,11 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv("AGENTX_TEST_SPEAKER"); path != "" {
 		speaker(path)
 		return
+	}
+	if raced { // properties are not races: to look for these, fewer histories do
+		if err := flag.Set("rapid.checks", "25"); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }
