@@ -2,10 +2,13 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"unicode"
 
 	"agentx/engine"
 	"agentx/engine/event"
@@ -187,4 +190,44 @@ func toNewFile(name string, write func(io.Writer) error) error {
 		return &exit{code: codeOutput, err: fmt.Errorf("%s: %w", name, err)}
 	}
 	return nil
+}
+
+// Export writes the open session as markdown into a new file.
+func (d *desk) Export(ctx context.Context, path string) (string, error) {
+	t := d.current()
+	events, err := t.events(ctx)
+	if err != nil {
+		return "", d.say(err)
+	}
+	s, err := t.client.Session(ctx, string(t.session))
+	if err != nil {
+		return "", d.say(err)
+	}
+	if path == "" {
+		path = "agentx-" + slug(s.Title) + shortID(s.ID) + ".md"
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.world.dir, path)
+	}
+	err = toNewFile(path, func(out io.Writer) error { return exportMarkdown(out, s, t.unkept.with(events)) })
+	return path, d.say(err)
+}
+
+// slug makes the beginning of a file name of a title.
+func slug(title string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(title) {
+		switch {
+		case b.Len() >= 40:
+			return b.String() + "-"
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(b.String(), "-") + "-"
 }
