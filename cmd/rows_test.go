@@ -171,9 +171,9 @@ func answersThatAreNone(h *house) {
 	h.mute = true
 	h.each("echo", func(w *window) {
 		w.types("\x1b[?62;22c\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?2026;2$y\x1b[?2027;0$y\x1b[?1u\x1b[12;40R\x1bP>|xterm(379)\x1b\\\x1b[>41;379;0c")
-		for _, piece := range []string{"\x1b]11;rgb:0000/", "0000/0000\x1b\\", "\x1b[?6", "4;1c"} {
+		for _, piece := range []string{"\x1b]11;rgb:0000/", "0000/0000\x1b\\", "\x1b[?6", "4;1c", "\x1b", "[?64;1c", "\x1b[", "12;40R"} {
 			w.types(piece)
-			time.Sleep(5 * time.Millisecond)
+			w.rests(150 * time.Millisecond) // the link is slow
 		}
 		w.rests(200 * time.Millisecond)
 		w.ready()
@@ -450,10 +450,12 @@ func pasteWithAnEnd(h *house) {
 	})
 }
 
-// 114: lines come without the marks of a paste, faster than anybody types.
+// 114: lines come without the marks of a paste, faster than anybody types, and the
+// terminal has something to say meanwhile.
 func rawPaste(h *house) {
 	w := h.chat(80, 24, "openai/echo")
-	w.types(strings.Repeat("a line of a paste\r", 40))
+	half := strings.Repeat("a line of a paste\r", 20)
+	w.types("\x1b[?62;22c" + half + "\x1b[?2026;2$y" + half + "\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
 	w.sees("pasted 40 lines")
 	w.rests(250 * time.Millisecond)
 	if strings.Contains(w.all(), "You said") {

@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -13,26 +14,40 @@ import (
 // A keyboard is a terminal's input that says when it has ended, which the loop
 // would otherwise wait for for ever, and when a paste has begun that does not
 // end, for the same reason. What comes as no hand could type it is a paste where
-// the terminal does not say so.
+// the terminal does not say so, and what comes in pieces is put together.
 type keyboard struct {
 	*os.File
 	gone  chan<- struct{}
 	paste *paste
+	sieve *sieve
 }
 
+// Read wants room for 4 kB.
 func (k keyboard) Read(p []byte) (int, error) {
-	room := p
-	if len(p) > 64 {
-		room = p[:len(p)-len(pasteBegins)-len(pasteEnds)]
+	room := len(p) - 2*maxHalf
+	if room <= 0 {
+		return 0, io.ErrShortBuffer
 	}
-	n, err := k.File.Read(room)
-	for err == nil && lines(p[:n]) && n < len(room) && ready(k.File, shortly) {
-		var more int
-		more, err = k.File.Read(room[n:])
-		n += more
+	var all, answered, text []byte
+	var err error
+	told, more := false, true // that something is a paste; that something may come
+	for err == nil && more && len(all) < room {
+		var n int
+		k.sieve.pastes = k.paste.open()
+		n, err = k.File.Read(p[:room-len(all)])
+		told = k.paste.read(p[:n]) || told
+		all = append(all, k.sieve.sift(p[:n], time.Now())...)
+		answered, text = part(all)
+		more = (k.sieve.mayBeKey() || lines(text) && !told) && ready(k.File, shortly)
 	}
-	if !k.paste.read(p[:n]) && len(room) < len(p) && pours(p[:n]) {
-		n = copy(p, pasteBegins+string(p[:n])+pasteEnds)
+	switch {
+	case k.sieve.mayBeKey() && !more:
+		all = append(all, k.sieve.key()...)
+	case !told && (pours(text) || k.sieve.pours && isText(text)):
+		all = append(answered, pasteBegins+string(text)+pasteEnds...)
+		k.sieve.pours = more
+	default:
+		k.sieve.pours = false
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		select {
@@ -40,7 +55,7 @@ func (k keyboard) Read(p []byte) (int, error) {
 		default:
 		}
 	}
-	return n, err
+	return copy(p, all), err
 }
 
 // What a terminal sends around a paste.
@@ -64,7 +79,14 @@ type paste struct {
 	timer *time.Timer
 }
 
-// read says whether b has to do with a paste that the terminal tells of.
+// open says whether a paste has begun and has not ended.
+func (p *paste) open() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.on
+}
+
+// read says whether there is something in b of a paste that the terminal tells of.
 func (p *paste) read(b []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,12 +94,13 @@ func (p *paste) read(b []byte) bool {
 		return false
 	}
 	b = append(p.half, b...)
+	told := p.on
 	for {
 		_, rest, ok := bytes.Cut(b, p.mark())
 		if !ok {
 			break
 		}
-		p.on, p.text, b = !p.on, nil, rest
+		p.on, p.text, b, told = !p.on, nil, rest, true
 	}
 	n := len(p.mark()) - 1
 	for n > 0 && !bytes.HasSuffix(b, p.mark()[:n]) {
@@ -87,7 +110,7 @@ func (p *paste) read(b []byte) bool {
 		p.text = append(p.text, b[:min(len(b), maxPaste-len(p.text))]...)
 	}
 	p.wait()
-	return true
+	return told
 }
 
 // manyKeys is how many keys may have waited while the program was busy.
@@ -97,8 +120,9 @@ const manyKeys = 12
 // in it was meant as one.
 func pours(b []byte) bool { return lines(b) && bytes.ContainsAny(b[:len(b)-1], "\r\n") }
 
-// shortly is how long the rest of what came at once may be on its way.
-const shortly = 20 * time.Millisecond
+// shortly is how long the rest of what came at once may be on its way. Whether it
+// is there is asked at the end of that time too: this process may have slept.
+const shortly = 50 * time.Millisecond
 
 // lines says whether what came at once is text with an Enter in it, and more than
 // can have waited.
@@ -106,7 +130,12 @@ func lines(b []byte) bool {
 	if len(b) <= manyKeys || !bytes.ContainsAny(b, "\r\n") {
 		return false
 	}
-	return !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f })
+	return isText(b)
+}
+
+// isText says whether b is text, and no key that only does something.
+func isText(b []byte) bool {
+	return len(b) > 0 && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f })
 }
 
 // mark is what changes things.

@@ -155,7 +155,7 @@ func (c *console) open(ctx context.Context) error {
 	var f screen.Frame
 	st.model, f = st.model.frame()
 	c.screen.Draw(f)
-	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, c.gone, &paste{broken: c.mend}}), tea.WithOutput(io.Discard),
+	c.program = tea.NewProgram(opener{st, c}, tea.WithContext(ctx), tea.WithInput(keyboard{o.In, c.gone, &paste{broken: c.mend}, &sieve{}}), tea.WithOutput(io.Discard),
 		tea.WithEnvironment(o.Env), tea.WithColorProfile(p.profile), tea.WithoutRenderer(), tea.WithFPS(1),
 		tea.WithoutSignalHandler(), tea.WithoutCatchPanics())
 	return nil
