@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"agentx/config"
 	"agentx/tui"
+	"agentx/tui/text"
 )
 
 // chat is the chat on a terminal.
@@ -42,31 +44,57 @@ func chat(ctx context.Context, w *world, o options) error {
 		Still: c.ReducedMotion, Plain: c.ScreenReader, CompactAt: c.CompactAt, Thinking: c.Thinking,
 		Keys: c.Bindings, Vi: c.ViKeys, Profile: &profile, Editor: w.editor(), Private: c.Paths.State,
 	})
+	w.giveBack(r.Unsent)
 	if err == nil && r.Said {
 		w.sayHowToResume(d)
 	}
 	return w.left(c, r, err)
 }
 
-// sayHowToResume tells a person who leaves how to come back. A terminal that
+// giveBack prints what was written in a chat whose sessions could not be opened,
+// or not soon enough: nothing else has kept it.
+func (w *world) giveBack(unsent []string) {
+	if len(unsent) == 0 {
+		return
+	}
+	inTime(leaveTime, func() {
+		w.warn("your sessions were not open yet, so that what you wrote was neither sent nor kept; here it is:")
+		for _, m := range unsent {
+			fmt.Fprintf(w.stderr, "\n%s\n", text.Clean(m))
+		}
+		fmt.Fprintln(w.stderr)
+	})
+}
+
+// leaveTime is how long a terminal may take for what was written in vain.
+const leaveTime = 5 * time.Second
+
+// inTime does something and returns when it is done, or late: a terminal that
 // takes nothing any more does not hold up the end.
+func inTime(within time.Duration, do func()) {
+	done := make(chan struct{})
+	go func() { // ends when the terminal has taken it, or with the program
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(within):
+	}
+}
+
+// sayHowToResume tells a person who leaves how to come back.
 func (w *world) sayHowToResume(d *desk) {
 	t := d.current()
 	if t == nil || !t.kept {
 		return
 	}
-	said := make(chan struct{})
-	go func() { // ends when the terminal has taken it, or with the program
-		defer close(said)
+	inTime(500*time.Millisecond, func() {
 		w.note("to go on: agentx -r %s", shortID(t.session))
 		for _, id := range d.brokenOff() {
 			w.note("an answer was arriving in another chat; what had come is kept: agentx -r %s", shortID(id))
 		}
-	}()
-	select {
-	case <-said:
-	case <-time.After(500 * time.Millisecond):
-	}
+	})
 }
 
 // left is how the chat ended, for the shell.

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -78,6 +79,39 @@ func TestChatFullScreenPages(t *testing.T) {
 	w.signal(syscall.SIGTERM)
 	w.ends(128 + int(syscall.SIGTERM))
 	w.restored()
+}
+
+// Another holds the sessions and does not let go. What was written meanwhile is
+// printed when the chat ends, as it was written.
+func TestChatWrittenInVain(t *testing.T) {
+	for way, flags := range inlineAndFull {
+		t.Run(way, func(t *testing.T) {
+			h := newHouse(t)
+			h.remembers("Old", 1)
+			db, err := sql.Open("sqlite", filepath.Join(h.home, ".local/share/agentx/agentx.db")+"?_pragma=locking_mode(EXCLUSIVE)&_txlock=exclusive")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			held, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = held.Rollback() }()
+			w := h.open(80, 24, nil, append(flags, "-m", "openai/echo")...)
+			w.sees("Opening your sessions")
+			w.says("a question that waits")
+			w.sees("Ask anything")
+			w.types(pasteBegin + strings.Repeat("one of many lines\n", 30) + pasteEnd)
+			w.sees("pasted 30 lines")
+			w.types("and half a w")
+			w.sees("and half a w")
+			w.signal(syscall.SIGTERM)
+			w.ends(128 + int(syscall.SIGTERM))
+			w.reads("neither sent nor kept", "a question that waits", strings.Repeat("one of many lines ", 30)+"and half a w")
+			w.restored()
+		})
+	}
 }
 
 // remembers puts a session of so many questions and answers into the database.

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"agentx/engine/event"
@@ -268,6 +269,17 @@ type Draft struct {
 
 // Empty says whether there is nothing in it.
 func (d Draft) Empty() bool { return d.Message.Empty() && len(d.Queued) == 0 && len(d.Aside) == 0 }
+
+// texts are those of all its messages, oldest first.
+func (d Draft) texts() []string {
+	var all []string
+	for _, m := range slices.Concat(d.Aside, d.Queued, []Message{d.Message}) {
+		if !m.Empty() {
+			all = append(all, m.Text)
+		}
+	}
+	return all
+}
 
 // A Message is a text and what of it is shown as chips.
 type Message = composer.Draft

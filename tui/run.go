@@ -58,6 +58,7 @@ type Result struct {
 	Signal  os.Signal // that ended it, or nil
 	Code    int       // for the shell: 0, 128 and the signal's number, or 70 after a crash
 	Crash   *Crash
+	Unsent  []string // messages that were written where there was nobody to keep them, oldest first
 }
 
 // ErrGone is what Run returns when the terminal has gone away.
@@ -272,6 +273,9 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 		r.Session, r.Said = m.open.Session, m.transcript.Any()
 	}
 	c.screen.Close()
+	if ok && end.model.backend == nil {
+		r.Unsent = end.model.unsent().texts()
+	}
 	if world == nil {
 		cancel()
 		await(opening, late)
@@ -281,7 +285,7 @@ func (c *console) leave(cancel context.CancelFunc, r Result, err error) (Result,
 	go func() { // ends when all is saved, or with the program
 		defer close(saved)
 		defer func() { _ = recover() }() // the terminal is safe, and the first crash is the one to tell
-		if ok {
+		if ok && end.model.backend != nil {
 			ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 			defer cancel()
 			for id, d := range end.model.drafts() {

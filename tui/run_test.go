@@ -76,6 +76,13 @@ func child(dir string) int {
 			switch os.Getenv("TUI_START") {
 			case "fails":
 				return nil, Opened{}, errors.New("the database is locked")
+			case "fails late":
+				for {
+					if _, err := os.Stat(filepath.Join(dir, "fail")); err == nil {
+						return nil, Opened{}, errors.New("the database is locked")
+					}
+					time.Sleep(5 * time.Millisecond)
+				}
 			case "waits":
 				_ = os.WriteFile(filepath.Join(dir, "opening"), nil, 0o600)
 				<-ctx.Done()
@@ -91,6 +98,9 @@ func child(dir string) int {
 		}
 	}
 	report := fmt.Sprintf("%v, kept %v", err, kept)
+	if len(r.Unsent) > 0 {
+		report += fmt.Sprintf(", unsent %q", r.Unsent)
+	}
 	if r.Crash != nil {
 		report += fmt.Sprintf(", %v in %d bytes of stack", r.Crash.Value, min(len(r.Crash.Stack), 1))
 	}
@@ -389,6 +399,30 @@ func TestLeftBeforeTheStart(t *testing.T) {
 	s.types("\x04")
 	if got, want := s.left(0), "<nil>, kept the world was told"; got != want {
 		t.Errorf("it reports %q, want %q", got, want)
+	}
+}
+
+// What was written meanwhile comes back to who wrote it: nothing has kept it.
+func TestWrittenBeforeTheStart(t *testing.T) {
+	for start, test := range map[string]struct {
+		ends func(s *seat)
+		code int
+		want string
+	}{
+		"fails late": {func(s *seat) { _ = os.WriteFile(filepath.Join(s.dir, "fail"), nil, 0o600) }, 0, "the database is locked, kept 0"},
+		"waits":      {func(s *seat) { _ = s.cmd.Process.Signal(syscall.SIGTERM) }, 143, "<nil>, kept the world was told"},
+	} {
+		t.Run(start, func(t *testing.T) {
+			t.Parallel()
+			s := sit(t, "TUI_START="+start)
+			s.sees("Ask anything")
+			s.types("a\x13b\rc\rdraft") // no burst: what hands type while a program is busy
+			s.sees("draft")
+			test.ends(s)
+			if got, want := s.left(test.code), test.want+`, unsent ["a" "b" "c" "draft"]`; got != want {
+				t.Errorf("it reports %q, want %q", got, want)
+			}
+		})
 	}
 }
 
