@@ -352,6 +352,12 @@ func TestAttachAnAddress(t *testing.T) {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
+	nobody := httptest.NewServer(nil)
+	nobody.Close()
+	gone := nobody.Listener.Addr().String()
+	if _, err := d.Attach(t.Context(), nobody.URL+"/x"); err == nil || err.Error() != "http://"+gone+"/x: nothing answers at "+gone+": connection refused" {
+		t.Errorf("of a server that does not run: %v", err)
+	}
 	before := asked["/moved"]
 	content, err := d.files(t.Context(), nil, []string{"http://" + host + "/moved"})
 	if err != nil || len(content) != 1 || asked["/moved"] != before {

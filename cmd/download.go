@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
 	"time"
+
+	"agentx/engine/driver/wire"
 )
 
 // isAddress reports whether name is where something lies on the net, and not a
@@ -46,6 +49,9 @@ func (w *world) download(ctx context.Context, address string) ([]byte, error) {
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err // it would tell the address once more, with its password
+		if _, ok := errors.AsType[*net.OpError](err); ok {
+			err = wire.Broken(failed.URL, err)
+		}
 	}
 	if err != nil {
 		return nil, &exit{code: codeProvider, err: fmt.Errorf("%s: %w", shown, err)}

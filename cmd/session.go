@@ -157,11 +157,11 @@ func shortID(id event.SessionID) string {
 	return string(id)
 }
 
-// cost is an amount for people; a dash where it is unknown.
+// cost is an amount for people.
 func cost(a *event.USD) string {
 	switch {
 	case a == nil:
-		return "-"
+		return "unknown"
 	case *a == 0:
 		return "$0"
 	case *a < event.Dollar/100:

@@ -14,9 +14,13 @@ func (c Config) About(p Provider, model string) (ModelInfo, bool) {
 }
 
 // Doubt says in a line that the provider's models are listed and this one is not among them, with the names nearest to it. It is "" of a
-// model that is known, and of a server whose models nobody has listed. It is no reason to refuse: new models appear every week.
+// model that is known, and of a server whose models nobody has listed, unless the name looks like one of another provider's. It is no
+// reason to refuse: new models appear every week.
 func (c Choice) Doubt() string {
-	if c.Known || !c.Provider.listed() {
+	switch {
+	case c.Provider.open() && len(c.Near) > 0:
+		return fmt.Sprintf("%s goes to %s as the name of a model; did you mean %s?", clip(c.Model), c.Provider.BaseURL, c.Near[0])
+	case c.Known || !c.Provider.listed():
 		return ""
 	}
 	hint := ""

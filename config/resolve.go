@@ -147,7 +147,7 @@ func (c Config) bare(name string) (Choice, error) {
 		switch len(open) {
 		case 0:
 		case 1:
-			return Choice{Provider: open[0], Model: name}, nil
+			return Choice{Provider: open[0], Model: name, Near: c.slip(name)}, nil
 		default:
 			return Choice{}, severalServe(name, open)
 		}
@@ -162,6 +162,20 @@ func (c Config) bare(name string) (Choice, error) {
 		hint = "; `agentx model list --all` shows those that are known"
 	}
 	return Choice{}, &Error{Where: "model", Err: fmt.Errorf("%w model %q%s", ErrUnknown, clip(name), hint)}
+}
+
+// slip is what a name may have meant whose part before the slash is a letter away from a provider.
+func (c Config) slip(name string) []string {
+	typed, model, ok := strings.Cut(name, "/")
+	if !ok || len(typed) < 4 {
+		return nil
+	}
+	for _, p := range c.InOrder() {
+		if distance(strings.ToLower(typed), p.Name) == 1 {
+			return []string{p.Name + "/" + clip(model)}
+		}
+	}
+	return nil
 }
 
 // severalServe is why a bare name is not enough: a prompt must not go to a server that was not meant.

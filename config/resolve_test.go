@@ -96,6 +96,14 @@ func TestWhatIsKnownOfAChoice(t *testing.T) {
 	if err != nil || typo.Known || len(typo.Near) == 0 || typo.Near[0] != "anthropic/claude-sonnet-4-6" {
 		t.Errorf("a typo behind a provider: %+v, %v", typo.Near, err)
 	}
+	for name, want := range map[string]string{
+		"opnai/x": "opnai/x goes to http://localhost:1/v1 as the name of a model; did you mean openai/x?", "Antropic/claude": "Antropic/claude goes to http://localhost:1/v1 as the name of a model; did you mean anthropic/claude?",
+		"mistralai/mixtral": "", "opnai": "", "openai/x": "", "meta/llama": "",
+	} {
+		if slip, err := c.Resolve(name); err != nil || slip.Provider.Name != "openai" || slip.Doubt() != want {
+			t.Errorf("of %s it is said %q, want %q: %v", name, slip.Doubt(), want, err)
+		}
+	}
 	if _, err := c.Resolve("zzzzzz/yyyy"); err == nil == errors.Is(err, ErrUnknown) {
 		t.Errorf("unknown: %v", err)
 	}

@@ -391,6 +391,9 @@ func (c Call) unreachable(err error) *engine.Fault {
 	return f
 }
 
+// Broken says in words what happened to a connection to an address.
+func Broken(address string, err error) error { return Call{URL: address}.broken(err) }
+
 // broken says what happened to a connection.
 func (c Call) broken(err error) *engine.Fault {
 	host := c.host()
