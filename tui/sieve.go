@@ -103,9 +103,14 @@ func goesOn(kind byte) string {
 	return ""
 }
 
-// mayBeKey says whether what waits may be a key, and nothing more to come.
+// mayBeKey says whether what waits may be a key, or several, and nothing more to
+// come.
 func (s *sieve) mayBeKey() bool {
-	return len(s.half) > 0 && s.half[0] == '\x1b' && !s.pastes && (len(s.half) < 3 || s.half[len(s.half)-1] == '$' && s.half[2] >= '0' && s.half[2] <= '9')
+	if len(s.half) == 0 || s.half[0] != '\x1b' || s.pastes {
+		return false
+	}
+	behind := bytes.TrimLeft(s.half, "\x1b")
+	return len(behind) < 2 || behind[0] == '[' && behind[1] >= '0' && behind[1] <= '9' && bytes.HasSuffix(behind, []byte("$"))
 }
 
 // key gives up waiting for the rest of what may be one. What a decoder would wait

@@ -121,6 +121,7 @@ func TestReadAtOnce(t *testing.T) {
 		"a line":            {"a long line that ends\r", "a long line that ends\r", ""},
 		"an arrow":          {"one line\r\x1b[Aand another\r", "one line\r\x1b[Aand another\r", ""},
 		"Escape":            {"\x1b", "\x1b[27u", ""},
+		"Escape, often":     {"\x1b\x1b\x1b", "\x1b\x1b\x1b", ""},
 		"Alt+Shift+P":       {"\x1bP", "\x1b[112;4u", ""},
 		"marks":             {"\x1b[200~one line\rand another\r\x1b[201~", "", "one line\rand another\r"},
 	} {
@@ -153,4 +154,30 @@ func TestReadAtOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whatever comes, cut wherever: it comes out in its order and nothing of it twice,
+// and what waits is bounded.
+func FuzzSieve(f *testing.F) {
+	f.Add([]byte("\x1b[?62;22c\x1b]11;rgb:0/0/0\x1b\\hi\x1b[200~a\x1b[201~"), byte(3))
+	f.Add([]byte("\x1b\x1b[A\x1bP>|x\x18\xf0\x9f\x99\x1b[M   \x1b[[A"), byte(1))
+	f.Fuzz(func(t *testing.T, stream []byte, cut byte) {
+		var s sieve
+		var out []byte
+		now := time.Now()
+		for rest := stream; len(rest) > 0; {
+			n := min(int(cut)+1, len(rest))
+			out = append(out, s.sift(rest[:n], now)...)
+			rest = rest[n:]
+			if len(s.half) > maxHalf+1 {
+				t.Fatalf("%d bytes wait", len(s.half))
+			}
+		}
+		if out = append(out, s.half...); len(stream) <= maxHalf && string(out) != string(stream) {
+			t.Errorf("%q comes out as %q", stream, out)
+		}
+		if _, rest := part(out); len(rest) > len(out) {
+			t.Errorf("%q is more than %q", rest, out)
+		}
+	})
 }
