@@ -40,14 +40,18 @@ func (k keyboard) Read(p []byte) (int, error) {
 		answered, text = part(all)
 		more = (k.sieve.mayBeKey() || lines(text) && !told) && ready(k.File, shortly)
 	}
+	if k.sieve.mayBeKey() && !more {
+		key := k.sieve.key()
+		all, text = append(all, key...), append(text, key...)
+	}
 	switch {
-	case k.sieve.mayBeKey() && !more:
-		all = append(all, k.sieve.key()...)
-	case !told && (pours(text) || k.sieve.pours && isText(text)):
-		all = append(answered, pasteBegins+string(text)+pasteEnds...)
-		k.sieve.pours = more
-	default:
-		k.sieve.pours = false
+	case !told && pours(text):
+		all = k.sieve.pour(answered, text, more)
+	case !told && k.sieve.pours:
+		n := textIn(text)
+		all = append(k.sieve.pour(answered, text[:n], more && n == len(text)), text[n:]...)
+	case k.sieve.pours:
+		all, k.sieve.pours = append([]byte(pasteEnds), all...), false
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		select {
@@ -130,12 +134,16 @@ func lines(b []byte) bool {
 	if len(b) <= manyKeys || !bytes.ContainsAny(b, "\r\n") {
 		return false
 	}
-	return isText(b)
+	return textIn(b) == len(b)
 }
 
-// isText says whether b is text, and no key that only does something.
-func isText(b []byte) bool {
-	return len(b) > 0 && !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f })
+// textIn is how much of b is text, up to a key that only does something.
+func textIn(b []byte) int {
+	i := bytes.IndexFunc(b, func(r rune) bool { return r < ' ' && r != '\r' && r != '\n' && r != '\t' || r == 0x7f })
+	if i < 0 {
+		return len(b)
+	}
+	return i
 }
 
 // mark is what changes things.

@@ -16,7 +16,7 @@ type sieve struct {
 	lost   []byte    // what was given up waiting, or taken for a key, by the read before
 	at     time.Time // when the last of either came
 	pastes bool      // all is text, until the end of a paste
-	pours  bool      // what was read last was a part of lines that came at once
+	pours  bool      // what was read last was a part of lines that came at once, of which there is more
 }
 
 const (
@@ -126,6 +126,23 @@ func (s *sieve) key() []byte {
 		return fmt.Appendf(nil, "\x1b[%d;4u", s.lost[1]+'a'-'A')
 	}
 	return fmt.Appendf(nil, "\x1b[%d;3u", s.lost[1])
+}
+
+// pour makes a paste of lines that came at once, or goes on with it.
+func (s *sieve) pour(answered, text []byte, more bool) []byte {
+	var b []byte
+	if s.pours && len(answered) > 0 {
+		b, s.pours = append(b, pasteEnds...), false // in a paste nobody would see them
+	}
+	b = append(b, answered...)
+	if !s.pours {
+		b = append(b, pasteBegins...)
+	}
+	b = append(b, text...)
+	if s.pours = more; !more {
+		b = append(b, pasteEnds...)
+	}
+	return b
 }
 
 // first is how long the sequence or the character is that b begins with, or 0
