@@ -21,7 +21,7 @@ import (
 const (
 	page    = 4096
 	roomy   = 16 * page              // how much room is made at a time
-	behind  = 140 * time.Millisecond // a connection may be read 100 later, and 250 are promised
+	behind  = 120 * time.Millisecond // a connection may be read 125 later, and 250 are promised
 	handful = 30 * time.Millisecond  // without a piece, and the next is the first of several
 	unsafe  = 10 * time.Second       // of what a power cut may take
 )

@@ -161,6 +161,8 @@ func (m Model) pace() (hold, limit time.Duration) {
 		return frame, frame
 	case m.status.Active() && m.prefs.still:
 		return frame, time.Second
+	case m.status.Active() && m.flow.hasty():
+		return frame, 2 * beat // the next handful comes before that
 	case m.status.Active():
 		return frame, beat
 	case m.chats.answering() > 0:

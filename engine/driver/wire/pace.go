@@ -13,7 +13,7 @@ import (
 // framing: what they cut into small records is there at once, too.
 const (
 	drop    = 12 << 10               // bytes of the largest handful; more is a flood, and not waited for
-	longest = 80 * time.Millisecond  // that a handful should take
+	longest = 100 * time.Millisecond // that a handful should take
 	thick   = 50 * time.Millisecond  // from drop to drop, at most, where they come so
 	lull    = 250 * time.Millisecond // without a drop; what comes then is a new shower
 )
