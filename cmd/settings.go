@@ -75,7 +75,10 @@ func configPath(w *world) *cobra.Command {
 				return err
 			}
 			db := cmp.Or(w.flags.db, paths.Database())
-			file := cmp.Or(w.flags.config, paths.ConfigFile())
+			file, err := w.configFile()
+			if err != nil {
+				return err
+			}
 			_, err = fmt.Fprintf(w.stdout, "config    %s\nkeys      %s\ndatabase  %s\nstate     %s\ncache     %s\n", file, paths.KeyFile(), db, paths.State, paths.Cache)
 			return err
 		},

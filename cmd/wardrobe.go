@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +92,9 @@ func (w wardrobe) Keep(_ context.Context, name string) (string, error) {
 	if o := c.Origin("theme"); o.Layer != config.User && o.Layer != config.Default {
 		return "", fmt.Errorf("%s says otherwise", o)
 	}
-	file := cmp.Or(w.world.flags.config, c.Paths.ConfigFile())
+	file, err := w.world.configFile()
+	if err != nil {
+		return "", err
+	}
 	return file, config.Edit(file, "theme", name)
 }
