@@ -47,7 +47,8 @@ func (db *DB) branches(ctx context.Context, id event.SessionID) ([]engine.Branch
 		if spans[i], err = db.spans(ctx, s.ID, 1, endless); err != nil {
 			return nil, err
 		}
-		for _, last := range spans[i][max(0, len(spans[i])-1):] {
+		if n := len(spans[i]); n > 0 { // the last is its own
+			last := spans[i][n-1]
 			if own[last.from>>32], err = db.asked(ctx, last); err != nil {
 				return nil, err
 			}

@@ -83,13 +83,7 @@ func pour(ctx context.Context, tx *sql.Tx, session event.SessionID, events []eve
 		return err
 	}
 	defer words.Close()
-	index := func(n int64, text string) (err error) {
-		if text = indexed(text); text != "" {
-			_, err = words.ExecContext(ctx, n, text)
-		}
-		return err
-	}
-	asked := map[string]saying{} // and not answered yet
+	heard := listener{words: words, asked: map[string]saying{}}
 	for i, e := range events {
 		head++
 		n, at := key<<32|head, e.At.UnixMilli()
@@ -105,21 +99,7 @@ func pour(ctx context.Context, tx *sql.Tx, session event.SessionID, events []eve
 		if t.title == "" {
 			t.title = g.title
 		}
-		switch d := e.Data.(type) {
-		case event.UserMessage:
-			if i >= begun {
-				asked[d.ID] = saying{n, g.text}
-				continue
-			}
-			err = index(n, g.text)
-		case event.AssistantMessage:
-			err = index(n, g.text)
-		case event.TurnResponse:
-			said := asked[d.MessageID]
-			delete(asked, d.MessageID)
-			err = index(said.n, said.text)
-		}
-		if err != nil {
+		if err := heard.hear(ctx, e.Data, saying{n, g.text}, i < begun); err != nil {
 			return err
 		}
 	}
@@ -129,6 +109,35 @@ func pour(ctx context.Context, tx *sql.Tx, session event.SessionID, events []eve
 		}
 	}
 	return t.keep(ctx, tx, session)
+}
+
+// A listener puts what is said into the index: a message of the user with the end
+// of its turn, as add does, or at once where it came with an image and has none.
+type listener struct {
+	words *sql.Stmt
+	asked map[string]saying // and not answered yet
+}
+
+func (l listener) hear(ctx context.Context, d event.Data, said saying, planted bool) error {
+	switch d := d.(type) {
+	case event.UserMessage:
+		if !planted {
+			l.asked[d.ID] = said
+			return nil
+		}
+	case event.AssistantMessage:
+	case event.TurnResponse:
+		said = l.asked[d.MessageID]
+		delete(l.asked, d.MessageID)
+	default:
+		return nil
+	}
+	text := indexed(said.text)
+	if text == "" {
+		return nil
+	}
+	_, err := l.words.ExecContext(ctx, said.n, text)
+	return err
 }
 
 // A saying is the text of an event.
