@@ -193,6 +193,28 @@ func (t table) word(w string) (action, []string) {
 	return action{}, names
 }
 
+// meant is the slash word that a mistyped one may have been, if there is one.
+func (t table) meant(w string) string {
+	for _, a := range t.actions {
+		if a.slash != "" && slipped(strings.ToLower(w), a.slash) {
+			return a.slash
+		}
+	}
+	return ""
+}
+
+// slipped says whether a hand on its way to b may have typed a: a letter too
+// many, too few or another one, or two that have changed places.
+func slipped(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
+}
+
 // named returns the action of that name.
 func (t table) named(name string) (action, bool) {
 	i := slices.IndexFunc(t.actions, func(a action) bool { return a.name == name })

@@ -127,5 +127,9 @@ func (m Model) command(text string) (Model, tea.Cmd) {
 	case len(near) > 0:
 		return m.say(transcript.Info, "Which one: "+strings.Join(near, " ")+"?"), nil
 	}
-	return m.say(transcript.Info, "There is no command /"+word+". /help shows them; a space before the slash makes it a message."), nil
+	hint := "/help shows them; a space before the slash makes it a message."
+	if meant := m.table.meant(word); meant != "" {
+		hint = "Did you mean /" + meant + "?"
+	}
+	return m.say(transcript.Info, "There is no command /"+word+". "+hint), nil
 }

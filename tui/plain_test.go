@@ -51,7 +51,7 @@ func TestPlain(t *testing.T) {
 			said.WriteByte(b)
 		}
 	}
-	for _, line := range []string{"hello", "again", "/model", "large", "1", "/retry", "more", "/sessions", "delete 1", "1", "", "/rename", "A shady \x1b]2;garden", "/nothing", "/help", "/quit"} {
+	for _, line := range []string{"hello", "again", "/model", "large", "1", "/retry", "more", "/sessions", "delete 1", "1", "", "/rename", "A shady \x1b]2;garden", "/nothing", "/modle", "/help", "/quit"} {
 		until("You: ", "Answer: ")
 		said.WriteString(line + "\n")
 		_, _ = keys.WriteString(line + "\n")
@@ -134,4 +134,6 @@ Note: This session is now called “A shady ␛]2;garden”.
 You: /nothing
 Note: There is no command /nothing. /help shows them; a space before the
   slash makes it a message.
+You: /modle
+Note: There is no command /modle. Did you mean /model?
 `

@@ -4,11 +4,10 @@ import (
 	"context"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"agentx/engine/event"
 	"agentx/tui/composer"
+	"agentx/tui/text"
 	"agentx/tui/transcript"
 
 	tea "charm.land/bubbletea/v2"
@@ -197,16 +196,8 @@ func fetch[T any](m Model, what string, get func(context.Context, Backend) (T, e
 
 // sentence is an error in one sentence, or the words for one that is missing.
 func sentence(err error, otherwise string) string {
-	if err == nil {
-		return otherwise + "."
+	if err == nil || strings.TrimSpace(err.Error()) == "" {
+		return text.Sentence(otherwise)
 	}
-	s := strings.TrimSpace(err.Error())
-	if s == "" {
-		s = otherwise
-	}
-	if !strings.HasSuffix(s, ".") {
-		s += "."
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
+	return text.Sentence(err.Error())
 }

@@ -255,3 +255,20 @@ func TestWrapLosesNothing(t *testing.T) {
 		}
 	})
 }
+
+// What others have said is told as a sentence; the names of programs and providers
+// are written as they are.
+func TestSentence(t *testing.T) {
+	for s, want := range map[string]string{
+		"the disk is full":               "The disk is full.",
+		"The disk is full.\n":            "The disk is full.",
+		"openai: the key is not known":   "openai: the key is not known.",
+		"ärger":                          "Ärger.",
+		"api.openai.com cannot be found": "api.openai.com cannot be found.",
+		" ":                              "",
+	} {
+		if got := text.Sentence(s); got != want {
+			t.Errorf("Sentence(%q) = %q, want %q", s, got, want)
+		}
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"agentx/engine/event"
 	"agentx/tui/text"
@@ -188,7 +186,7 @@ func (m Model) failed(d event.ErrorMessage) Model {
 	case m.config.Saved:
 		kept = "Your message is saved."
 	}
-	return m.notice(Failure, append([]string{sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
+	return m.notice(Failure, append([]string{text.Sentence(d.Content), kept}, advice(d.ErrorCode)...)...)
 }
 
 // trouble shows what is wrong beside the conversation.
@@ -204,18 +202,7 @@ func (m Model) trouble(d event.SystemError) Model {
 	if d.Details != "" {
 		says += ": " + d.Details
 	}
-	return m.notice(kind, sentence(says))
-}
-
-// sentence begins with a capital letter, unless that is a name's before a
-// colon, and ends with a stop.
-func sentence(s string) string {
-	s = strings.TrimRight(strings.TrimSpace(s), ".")
-	if word, _, _ := strings.Cut(s, " "); strings.HasSuffix(word, ":") {
-		return s + "."
-	}
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:] + "."
+	return m.notice(kind, text.Sentence(says))
 }
 
 // advice is what a person can do about a failure.

@@ -401,7 +401,10 @@ func (c Call) broken(err error) *engine.Fault {
 		return c.fault(event.CodeNetwork, "the proxy for %s cannot be reached: %s", host, c.clean(op.Err.Error()))
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		return c.fault(event.CodeNetwork, "%s cannot be found: no such host, or no network (%s)", host, c.clean(dns.Err))
+		if dns.IsNotFound {
+			return c.fault(event.CodeNetwork, "%s cannot be found: no such host, or no network", host)
+		}
+		return c.fault(event.CodeNetwork, "%s cannot be found: %s", host, c.clean(dns.Err))
 	}
 	text := c.clean(err.Error())
 	switch {
