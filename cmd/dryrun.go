@@ -18,7 +18,6 @@ import (
 	"agentx/engine"
 	"agentx/engine/driver"
 	"agentx/engine/event"
-	"agentx/engine/runtime"
 	"agentx/store"
 )
 
@@ -89,12 +88,12 @@ func (w *world) dryRun(ctx context.Context, o options, content event.Content) er
 // rehearse is the request that would answer content in the session that o means.
 func (w *world) rehearse(ctx context.Context, c config.Config, o options, content event.Content) (engine.Request, config.Choice, error) {
 	var past store.Session
-	var log []event.Event
+	var said []event.Message
 	var req engine.Request
 	var err error
 	if o.last || o.resume != "" {
 		if past, err = w.find(ctx, o); err == nil {
-			log, err = w.db.Events(ctx, past.ID)
+			said, _, err = w.db.Messages(ctx, past.ID, 0)
 		}
 		if err != nil {
 			return req, config.Choice{}, err
@@ -105,7 +104,7 @@ func (w *world) rehearse(ctx context.Context, c config.Config, o options, conten
 		return req, choice, err
 	}
 	req = engine.Request{
-		Session: past.ID, Model: choice.Model, History: runtime.Messages(log),
+		Session: past.ID, Model: choice.Model, History: said,
 		Message: event.UserMessage{ID: w.newID("msg"), Content: content},
 		Options: engine.Options{MaxTokens: c.MaxTokens, Temperature: c.Temperature, Effort: c.Effort},
 	}

@@ -70,13 +70,13 @@ func (s *shelf) of(ctx context.Context, id event.SessionID) (keeper, error) {
 	return s.db(ctx)
 }
 
-// Events returns a session from its beginning.
-func (s *shelf) Events(ctx context.Context, id event.SessionID) ([]event.Event, error) {
+// Messages returns what was said in a session behind an event.
+func (s *shelf) Messages(ctx context.Context, id event.SessionID, seq int64) ([]event.Message, int64, error) {
 	k, err := s.of(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return k.Events(ctx, id)
+	return k.Messages(ctx, id, seq)
 }
 
 // Presenter keeps what it is shown. Whoever is asked for it has made or found

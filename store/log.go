@@ -146,6 +146,27 @@ func (db *DB) Events(ctx context.Context, session event.SessionID) ([]event.Even
 	return events, db.fault("events", err)
 }
 
+// Messages returns what was said in a session behind the event that seq counts,
+// and what counts the last event there is. A session that is not there has none,
+// and 0.
+func (db *DB) Messages(ctx context.Context, session event.SessionID, seq int64) (said []event.Message, last int64, err error) {
+	err = db.r.QueryRowContext(ctx, `SELECT head FROM sessions WHERE id = ?`, string(session)).Scan(&last)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, 0, nil
+	case err == nil && seq < last:
+		err = eachOf(ctx, db.r, db.logs()+` WHERE e.type GLOB '*_message'`, session, max(seq, 0)+1, last, func(e event.Event, _ []byte) {
+			if m, ok := e.Data.(event.Message); ok {
+				said = append(said, m)
+			}
+		})
+	}
+	if err != nil {
+		return nil, 0, db.fault("messages", err)
+	}
+	return said, last, nil
+}
+
 // Tail returns the last n events of a session, and whether there are earlier
 // ones. A session that is not there has none.
 func (db *DB) Tail(ctx context.Context, session event.SessionID, n int) ([]event.Event, bool, error) {

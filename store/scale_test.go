@@ -5,11 +5,16 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"agentx/engine"
+	"agentx/engine/bus"
 	"agentx/engine/event"
+	"agentx/engine/runtime"
 )
 
 // long makes a session of n messages in one transaction.
@@ -125,6 +130,45 @@ func BenchmarkTurn(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A short message at the end of a long session, to an agent that has lived there
+// for a while, and to one that has to read all of it first.
+func BenchmarkMessage(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		db := fresh(b)
+		long(b, db, "s", n)
+		minted := 0
+		mint := func(prefix string) string { minted++; return fmt.Sprint(prefix, minted) }
+		r := runtime.New(runtime.Config{Bus: &bus.Bus{}, Journal: db, Now: time.Now, NewID: mint})
+		d := runtime.Definition{Driver: engine.DriverFunc(func(_ context.Context, req engine.Request) iter.Seq2[event.Stream, error] {
+			if len(req.History) < n {
+				b.Fatalf("asked with %d of %d messages", len(req.History), n)
+			}
+			id := mint("m")
+			return func(yield func(event.Stream, error) bool) {
+				_ = yield(event.MessageStart{MessageID: id}, nil) && yield(event.TextDelta{Text: "yes"}, nil) &&
+					yield(event.MessageStop{StopReason: event.EndTurn}, nil)
+			}
+		})}
+		settled := r.Container("c").Run(d, "s")
+		for name, a := range map[string]func() *runtime.Agent{
+			"known": func() *runtime.Agent { return settled },
+			"anew":  func() *runtime.Agent { return r.Container("c").Run(d, "s") },
+		} {
+			b.Run(fmt.Sprintf("after=%d/%s", n, name), func(b *testing.B) {
+				if err := settled.Receive(b.Context(), event.Say("hello")); err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := a().Receive(b.Context(), event.Say("now?")); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

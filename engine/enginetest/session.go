@@ -18,6 +18,7 @@ import (
 // A Library keeps sessions: what is said in them, and what follows from it.
 type Library interface {
 	Events(ctx context.Context, session event.SessionID) ([]event.Event, error)
+	Messages(ctx context.Context, session event.SessionID, seq int64) (said []event.Message, last int64, err error)
 	Presenter(session event.SessionID) engine.Presenter
 
 	Create(ctx context.Context, s engine.Session) error
@@ -42,6 +43,7 @@ func TestSessions(t *testing.T, open func() Library) {
 		"what is not there is not found":                nothingThere,
 		"what was said is kept, with what it took":      saidAndKept,
 		"a session is read in pages":                    inPages,
+		"what was said is read on from any event":       readOn,
 		"a list is chosen and in order":                 chosenInOrder,
 		"a fork goes its own way":                       ownWay,
 		"branches are one session, and all stay":        oneSession,
@@ -292,6 +294,37 @@ func inPages(t *testing.T, s shelf) {
 	}{{0, 0, 0}, {0, -1, 0}, {1, 5, 0}, {3, 1 << 40, 2}, {1 << 40, 2, 2}} {
 		if page, _, err := s.Page(t.Context(), "s", odd.seq, odd.n); err != nil || len(page) != odd.want {
 			t.Errorf("Page(%d, %d) has %d events, %v; want %d", odd.seq, odd.n, len(page), err, odd.want)
+		}
+	}
+}
+
+func readOn(t *testing.T, s shelf) {
+	if said, last, err := s.Messages(t.Context(), "nobody", 0); len(said) != 0 || last != 0 || err != nil {
+		t.Errorf("a session that is not there: %v, %d, %v", said, last, err)
+	}
+	s.begin("s")
+	s.talk("s", 1, "hello", "hi")
+	s.must(s.BranchBefore(t.Context(), "s", "b", ""))
+	for _, id := range []event.SessionID{"s", "b"} {
+		s.talk(id, 2, "and in "+string(id), "yes")
+		log, err := s.Events(t.Context(), id)
+		s.must(err)
+		for seq := -1; seq <= len(log)+1; seq++ {
+			said, last, err := s.Messages(t.Context(), id, int64(seq))
+			s.must(err)
+			var want []event.Event
+			for _, e := range log[min(max(seq, 0), len(log)):] {
+				if _, ok := e.Data.(event.Message); ok {
+					want = append(want, event.Event{Data: e.Data})
+				}
+			}
+			var got []event.Event
+			for _, m := range said {
+				got = append(got, event.Event{Data: m})
+			}
+			if s.text(got) != s.text(want) || last != int64(len(log)) {
+				t.Errorf("behind event %d of %s, of which the last is %d, was said\n%swant\n%s", seq, id, last, s.text(got), s.text(want))
+			}
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
@@ -50,8 +49,9 @@ type Sandbox interface {
 	Close() error
 }
 
-// An Agent answers messages in a session. It holds no conversation: each
-// message reads the session from the journal, and the presenters write it back.
+// An Agent answers messages in a session, which is the journal's: each message
+// reads there what it does not know yet, and the presenters write back. What the
+// agent knows is only what it need not read again.
 type Agent struct {
 	ID      event.AgentID
 	Session event.SessionID
@@ -60,7 +60,9 @@ type Agent struct {
 	created time.Time
 	sandbox Sandbox // nil where it has none
 	release func()  // gives the session up; nil where it is the caller's
-	recall  event.SessionID
+
+	recall event.SessionID // until there is an answer; read and changed where a message begins, one at a time
+	past   past            // likewise
 
 	mu      sync.Mutex
 	named   AgentConfig // as commands know the agent
@@ -275,31 +277,18 @@ func (a *Agent) request(ctx context.Context, m event.UserMessage) (engine.Reques
 // history is what was said in the session, and before its first answer what was
 // said in the one that it recalls.
 func (a *Agent) history(ctx context.Context) ([]event.Message, error) {
-	events, err := a.home.runtime.Journal.Events(ctx, a.Session)
-	if err != nil || a.recall == "" || answered(events) {
-		return Messages(events), err
+	journal := a.home.runtime.Journal
+	now, err := a.past.read(ctx, journal, a.Session)
+	if err != nil {
+		return nil, err
 	}
-	before, err := a.home.runtime.Journal.Events(ctx, a.recall)
-	return append(Messages(before), Messages(events)...), err
-}
-
-// answered reports whether there is a complete answer among events.
-func answered(events []event.Event) bool {
-	return slices.ContainsFunc(events, func(e event.Event) bool {
-		m, ok := e.Data.(event.AssistantMessage)
-		return ok && !m.Incomplete
-	})
-}
-
-// Messages are the message events among events.
-func Messages(events []event.Event) []event.Message {
-	var messages []event.Message
-	for _, e := range events {
-		if m, ok := e.Data.(event.Message); ok {
-			messages = append(messages, m)
-		}
+	a.past = now.kept()
+	if a.recall == "" || answered(now.messages) {
+		a.recall = ""
+		return now.history(), nil
 	}
-	return messages
+	before, err := past{}.read(ctx, journal, a.recall)
+	return append(before.history(), now.messages...), err
 }
 
 // ask has the driver answer, unless the message could not be kept: what is not

@@ -210,8 +210,8 @@ type unreadable struct {
 	err error
 }
 
-func (u unreadable) Events(context.Context, event.SessionID) ([]event.Event, error) {
-	return nil, u.err
+func (u unreadable) Messages(context.Context, event.SessionID, int64) ([]event.Message, int64, error) {
+	return nil, 0, u.err
 }
 
 // A command that fails is answered with its error, behind a system_error. What
@@ -264,12 +264,12 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 // A slowReader takes two seconds to read a session, and gives up when it may.
 type slowReader struct{ runtime.Memory }
 
-func (s *slowReader) Events(ctx context.Context, id event.SessionID) ([]event.Event, error) {
+func (s *slowReader) Messages(ctx context.Context, id event.SessionID, seq int64) ([]event.Message, int64, error) {
 	select {
 	case <-time.After(2 * time.Second):
-		return s.Memory.Events(ctx, id)
+		return s.Memory.Messages(ctx, id, seq)
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	}
 }
 

@@ -132,7 +132,9 @@ func (n *numbers) next(prefix string) string {
 // around it.
 type nothing struct{}
 
-func (nothing) Events(context.Context, event.SessionID) ([]event.Event, error) { return nil, nil }
+func (nothing) Messages(context.Context, event.SessionID, int64) ([]event.Message, int64, error) {
+	return nil, 0, nil
+}
 func (nothing) Presenter(event.SessionID) engine.Presenter {
 	return engine.PresenterFunc(func(context.Context, event.AgentID, event.Event) error { return nil })
 }

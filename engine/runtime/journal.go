@@ -9,11 +9,24 @@ import (
 
 // A Journal is where sessions are kept.
 type Journal interface {
-	// Events returns a session from its beginning.
-	Events(ctx context.Context, session event.SessionID) ([]event.Event, error)
+	// Messages returns what was said in a session behind the event that seq
+	// counts, which for the first is 1, and what counts the last event there is.
+	// A session that is not there has none, and 0.
+	Messages(ctx context.Context, session event.SessionID, seq int64) (said []event.Message, last int64, err error)
 	// Presenter keeps what it is shown as part of the session. When it has
 	// been shown a message without error, the message is kept.
 	Presenter(session event.SessionID) engine.Presenter
+}
+
+// Messages are the message events among events.
+func Messages(events []event.Event) []event.Message {
+	var messages []event.Message
+	for _, e := range events {
+		if m, ok := e.Data.(event.Message); ok {
+			messages = append(messages, m)
+		}
+	}
+	return messages
 }
 
 // Sessions is what a runtime asks of whoever keeps sessions. What is not there

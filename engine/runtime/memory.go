@@ -98,6 +98,19 @@ func (m *Memory) Events(_ context.Context, id event.SessionID) ([]event.Event, e
 	return slices.Clip(s.log), nil
 }
 
+// Messages returns what was said in a session behind an event, and what counts
+// the last.
+func (m *Memory) Messages(_ context.Context, id event.SessionID, seq int64) (said []event.Message, last int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[id]
+	if s == nil {
+		return nil, 0, nil
+	}
+	last = int64(len(s.log))
+	return Messages(s.log[min(max(seq, 0), last):]), last, nil
+}
+
 // Presenter keeps messages and turns. A session that is not there yet is made.
 func (m *Memory) Presenter(id event.SessionID) engine.Presenter {
 	return engine.PresenterFunc(func(_ context.Context, _ event.AgentID, e event.Event) error {

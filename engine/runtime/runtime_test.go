@@ -83,12 +83,12 @@ func (w *world) want(lines string) {
 // kept is what the journal holds of a session, in words.
 func kept(t *testing.T, j runtime.Journal, s event.SessionID) string {
 	t.Helper()
-	events, err := j.Events(context.Background(), s)
+	said, _, err := j.Messages(context.Background(), s, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var words []string
-	for _, m := range runtime.Messages(events) {
+	for _, m := range said {
 		words = append(words, word(m))
 	}
 	return strings.Join(words, " ")
