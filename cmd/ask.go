@@ -15,12 +15,15 @@ import (
 	"agentx/engine/bus"
 	"agentx/engine/driver/anthropic"
 	"agentx/engine/event"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // ask sends one message and prints its answer.
 func ask(ctx context.Context, w *world, o options) error {
 	if o.pick {
-		return usage("-r picks a session on a terminal; without one give its ID or title: agentx -r ID -p %q", cmp.Or(o.prompt, "…"))
+		return w.refused(o, usage("-r picks a session on a terminal; without one give its ID or title: agentx -r ID -p %q", cmp.Or(o.prompt, "…")))
 	}
 	content, err := w.content(ctx, o)
 	if err != nil {
@@ -70,7 +73,7 @@ func (w *world) answer(ctx context.Context, t *talk, p printer, content event.Co
 		err = t.client.Receive(ctx, t.agent, content)
 		last.sent = !unsent(err)
 	}
-	last.session, last.model = t.shown(), t.choice().Model
+	last.session, last.model = t.shown(), t.answerer(last.turn.Model)
 	last.err = broken(verdict(errors.Join(watch.failed, err), last.turn), last.text)
 	if last.err == nil && schema && !json.Valid([]byte(last.text)) {
 		last.err = &exit{code: codeIncomplete, err: errors.New("the model did not answer with JSON, as --json-schema asks")}
@@ -192,12 +195,27 @@ func (w *world) printer(o options) printer {
 // refused prints an error of which nothing came in the format that was asked
 // for, so that a script that reads JSON always gets some.
 func (w *world) refused(o options, err error) error {
-	if o.format == "text" {
-		return err
-	}
-	out := outcome{model: o.model, err: err, words: w.words(err)}
-	if failed := writeLine(w.stdout, out.result()); failed != nil {
-		return err
+	p := w.printer(o)
+	switch p.(type) {
+	case object, *lines:
+		if p.begin(opening{Version: versionLine(), Model: o.model, Cwd: w.dir}) == nil {
+			_ = p.end(outcome{model: o.model, err: err, words: w.words(err)}) // the error itself is on stderr
+		}
 	}
 	return err
+}
+
+// misread says what is wrong with a flag, and does so in JSON, too, where that
+// was asked for before the flag or behind it.
+func (w *world) misread(c *cobra.Command, args []string, err error) error {
+	err = flagError(c, err)
+	if c.Flags().Lookup("print") == nil {
+		return err
+	}
+	var o options
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.ParseErrorsAllowlist.UnknownFlags = true
+	f.StringVarP(&o.format, "output-format", "o", "", "")
+	_ = f.Parse(args) // has been looked at
+	return w.refused(o, err)
 }

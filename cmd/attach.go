@@ -29,10 +29,27 @@ func (w *world) attach(ctx context.Context, name string) (event.Part, error) {
 		return partOf(data, nameOf(name))
 	}
 	data, err := readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return partOf(data, filepath.Base(name))
+}
+
+// missing says of a name that is no file what may have been meant by it.
+func missing(name string, err error) error {
+	scheme, _, addressed := strings.Cut(name, "://")
+	switch {
+	case name == "":
+		return usage("a file has no name: is a variable of the script empty?")
+	case name == "-":
+		return usage("there is no file -; what comes on stdin goes along by itself")
+	case addressed:
+		return usage("%s: only http and https can be fetched, not %s", name, scheme)
+	}
+	return err
 }
 
 // readFile reads a file that can go with a message.
@@ -61,7 +78,7 @@ func partOf(data []byte, name string) (event.Part, error) {
 	case kind == "application/pdf":
 		return event.File{MediaType: kind, Data: data, Filename: name}, nil
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		return nil, usage("%s is neither text nor an image nor a PDF", name)
+		return nil, usage("%s is neither text in UTF-8, nor a PDF, nor an image (PNG, JPEG, GIF, WebP)", name)
 	}
 	return event.Text{Text: fmt.Sprintf("<file name=%q>\n%s\n</file>", name, strings.TrimRight(string(data), "\n"))}, nil
 }

@@ -59,7 +59,7 @@ func TestAttach(t *testing.T) {
 		"Bild 1.png":        "Bild 1.png PNG 16",
 		"file://" + strings.ReplaceAll(filepath.ToSlash(d.world.dir), " ", "%20") + "/Bild%201.png": "Bild 1.png PNG 16",
 		"paper.pdf": "paper.pdf PDF 9",
-		"binary":    "binary is neither text nor an image nor a PDF",
+		"binary":    "binary is neither text in UTF-8, nor a PDF, nor an image (PNG, JPEG, GIF, WebP)",
 		"big.txt":   "big.txt is larger than the 10 MB that a file may have",
 		"docs":      "docs: a folder cannot go with a message",
 		"gone":      "gone: there is no such file",
@@ -340,7 +340,7 @@ func TestAttachAnAddress(t *testing.T) {
 		"":                       "127.0.0.1 text 5",
 		"/round":                 "http://" + host + "/round: it leads from address to address, 5 times",
 		"/large":                 "http://" + host + "/large: larger than the 10 MB that a file may have",
-		"/binary":                "binary is neither text nor an image nor a PDF",
+		"/binary":                "binary is neither text in UTF-8, nor a PDF, nor an image (PNG, JPEG, GIF, WebP)",
 		"/nothing":               "http://" + host + "/nothing: the server answers 404 Not Found",
 	} {
 		f, err := d.Attach(t.Context(), "http://"+host+address)

@@ -36,7 +36,9 @@ func Main(ctx context.Context, args []string, stdin, stdout, stderr *os.File) in
 	if completing(args) {
 		w.complete(root)
 	}
-	root.SetArgs(withTagsOff(withOptionalValues(args)))
+	args = withTagsOff(withOptionalValues(args))
+	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return w.misread(c, args, err) })
 	err := w.safely(func() error { return root.ExecuteContext(ctx) })
 	if err == nil {
 		err = help.err
@@ -70,7 +72,7 @@ Without any key or local model the built-in guide answers.`,
 		DisableAutoGenTag: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.finish(c, args); err != nil {
-				return err
+				return w.refused(o, err)
 			}
 			return w.run(c.Context(), o)
 		},
@@ -78,12 +80,11 @@ Without any key or local model the built-in guide answers.`,
 	root.SetIn(w.stdin)
 	root.SetErr(w.stderr)
 	root.SetVersionTemplate("agentx {{.Version}}\n")
-	root.SetFlagErrorFunc(flagError)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "{{rpad .CommandPath .CommandPathPadding}}", "agentx help {{.Name}}  ", 1))
 	root.SetHelpFunc(help)
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.PersistentFlags().StringVar(&w.flags.config, "config", "", "read this configuration `FILE`")
-	root.PersistentFlags().StringVar(&w.flags.db, "db", "", "keep sessions in this `FILE`")
+	root.PersistentFlags().Var((*filled)(&w.flags.config), "config", "read this configuration `FILE`")
+	root.PersistentFlags().Var((*filled)(&w.flags.db), "db", "keep sessions in this `FILE`")
 	root.PersistentFlags().StringVar(&w.flags.color, "color", "", "`WHEN` to use colours: auto, always or never")
 	root.PersistentFlags().BoolVarP(&w.flags.quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	root.PersistentFlags().BoolVarP(&w.flags.verbose, "verbose", "v", false, "say more on stderr")
@@ -107,7 +108,7 @@ func help(c *cobra.Command, _ []string) {
 		fmt.Fprintln(c.OutOrStdout(), strings.Join(text.Wrap(strings.TrimRight(line, "\n"), helpWidth), "\n"))
 	}
 	if c.Runnable() || c.HasSubCommands() {
-		value := `[="` + pickValue + `"]`
+		value := "[=" + pickValue + "]"
 		fmt.Fprint(c.OutOrStdout(), "\n"+strings.Replace(c.UsageString(), value, strings.Repeat(" ", len(value)), 1))
 	}
 }
@@ -268,7 +269,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 			return usage("`%s` needs %s", c.CommandPath(), strings.Join(names[len(args):], " and "))
 		}
 		if len(args) > len(names) {
-			return usage("`%s` takes %d arguments, not %d", c.CommandPath(), len(names), len(args))
+			return usage("`%s` has no use for %q; `%s --help` says what it takes", c.CommandPath(), args[len(names)], c.CommandPath())
 		}
 		return nil
 	}

@@ -106,6 +106,9 @@ func configUnset(w *world) *cobra.Command {
 
 // misset is a wrong use where what was typed is wrong, and not the file.
 func misset(file string, err error) error {
+	if errors.Is(err, config.ErrUnknown) && !strings.Contains(err.Error(), "did you mean") {
+		return usage("%v; `agentx config show` lists the settings", err)
+	}
 	if e, ok := errors.AsType[*config.Error](err); ok && !strings.HasPrefix(e.Where, file) {
 		return usage("%v", err)
 	}

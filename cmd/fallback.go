@@ -27,10 +27,7 @@ func eitherPrice(c config.Config, choice config.Choice, other *config.Choice) en
 	}
 	second := pricer(c, *other)
 	return func(model string, u event.Usage) (event.USD, bool) {
-		mine, theirs := strings.HasPrefix(model, choice.Model), strings.HasPrefix(model, other.Model)
-		if mine && theirs { // the name of one begins with that of the other
-			mine = len(choice.Model) > len(other.Model)
-		}
+		mine, theirs := whose(model, choice, *other)
 		switch {
 		case mine:
 			return first(model, u)
@@ -39,4 +36,29 @@ func eitherPrice(c config.Config, choice config.Choice, other *config.Choice) en
 		}
 		return 0, false
 	}
+}
+
+// whose tells from what a model calls itself whether it is the first choice or
+// the second; it may be neither.
+func whose(model string, choice, other config.Choice) (mine, theirs bool) {
+	mine, theirs = strings.HasPrefix(model, choice.Model), strings.HasPrefix(model, other.Model)
+	if mine && theirs { // the name of one begins with that of the other
+		mine = len(choice.Model) > len(other.Model)
+	}
+	return mine, theirs && !mine
+}
+
+// answerer is the model that answered, as provider/model, by what it calls
+// itself: what follows -m to ask it again.
+func (t *talk) answerer(model string) string {
+	choice := t.choice()
+	if model == "" {
+		return choice.Name()
+	}
+	if t.other != nil {
+		if _, theirs := whose(model, choice, *t.other); theirs {
+			choice = *t.other
+		}
+	}
+	return choice.Provider.Name + "/" + model
 }

@@ -186,11 +186,12 @@ func imageResume(w *world) *cobra.Command {
 image stays as it is, and so does the conversation that it was taken of.`,
 		Args: some("the ID or name of an image"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := o.finish(c, args[1:]); err != nil {
-				return err
+			err := o.finish(c, args[1:])
+			if err == nil && (o.last || o.resume != "" || o.pick || o.sessionID != "" || o.noSave) {
+				err = usage("an image begins a session that is new and kept: -c, -r, --session-id and --no-save do not go with it")
 			}
-			if o.last || o.resume != "" || o.pick || o.sessionID != "" || o.noSave {
-				return usage("an image begins a session that is new and kept: -c, -r, --session-id and --no-save do not go with it")
+			if err != nil {
+				return w.refused(o, err)
 			}
 			o.image = args[0]
 			maps.Copy(w.set, o.settings())

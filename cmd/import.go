@@ -75,20 +75,20 @@ func (w *world) importSession(ctx context.Context, s store.Session, events []eve
 
 // imported reads a session from a file, or from stdin.
 func (w *world) imported(name string) (store.Session, []event.Event, error) {
-	in := w.stdin
+	in, what := w.stdin, "stdin"
 	if name != "-" {
 		f, err := openRegular(name)
 		if err != nil {
 			return store.Session{}, nil, usage("%v", err)
 		}
 		defer f.Close()
-		in = f
+		in, what = f, text.Line(name)
 	} else if isTerminal(in) {
 		return store.Session{}, nil, usage("what to import comes on stdin, and that is a terminal: agentx session import FILE")
 	}
 	s, events, err := readSession(in)
 	if err != nil && !errors.Is(err, os.ErrClosed) {
-		err = usage("%s cannot be imported: %v", text.Line(name), err)
+		err = usage("%s cannot be imported: %v", what, err)
 	}
 	return s, events, err
 }

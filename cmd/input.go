@@ -78,7 +78,10 @@ func openRegular(name string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, bare(err))
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name files in it", name)
+	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := os.Open(name)

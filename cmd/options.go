@@ -47,6 +47,23 @@ type options struct {
 	files  []string
 	format string
 	trace  string
+
+	said func(flag string) bool // that it was given; nil: none was
+}
+
+// filled is the value of a flag that names something: an empty one is a mistake
+// of the script that gives it, and not the same as no flag.
+type filled string
+
+func (f *filled) String() string { return string(*f) }
+func (f *filled) Type() string   { return "name" }
+
+func (f *filled) Set(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errors.New("it is empty")
+	}
+	*f = filled(s)
+	return nil
 }
 
 // pickValue stands for a -r without a value.
@@ -58,31 +75,32 @@ func (o *options) register(f *pflag.FlagSet) {
 	f.StringVarP(&o.model, "model", "m", "", "`MODEL` to ask: provider/model or an alias")
 	f.StringVarP(&o.system, "system", "s", "", "system prompt: `TEXT` or @file")
 	f.BoolVarP(&o.last, "continue", "c", false, "go on with the last session of this folder")
-	f.StringVarP(&o.resume, "resume", "r", "", "resume the session of this `ID` or title; without one, pick it")
+	f.VarP((*filled)(&o.resume), "resume", "r", "resume the session of this `ID` or title; without one, pick it")
 	f.Lookup("resume").NoOptDefVal = pickValue
 	f.BoolVar(&o.fork, "fork-session", false, "resume into a copy; the original stays as it is")
-	f.StringVar(&o.sessionID, "session-id", "", "`ID` of the session that begins")
+	f.Var((*filled)(&o.sessionID), "session-id", "`ID` of the session that begins")
 	f.StringVarP(&o.title, "name", "n", "", "`TITLE` of the session")
 	f.BoolVar(&o.noSave, "no-save", false, "keep nothing of this conversation")
 	f.BoolVar(&o.spoken, "screen-reader", false, "chat in plain lines: nothing is drawn, lists are numbered")
 	f.BoolVar(&o.fullScreen, "fullscreen", false, "chat on the whole screen; /full goes back")
 	f.StringArrayVarP(&o.files, "file", "f", nil, "attach `FILE`, or what lies at a URL: text, image or PDF (repeatable)")
 	f.StringVarP(&o.format, "output-format", "o", "text", "one answer as `FORMAT`: text, json or stream-json")
-	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`")
+	f.IntVar(&o.maxTokens, "max-tokens", 0, "limit of the answer in `TOKENS`; 0 for the provider's own")
 	f.StringVar(&o.temperature, "temperature", "", "sampling temperature: a `NUMBER` from 0 to 2")
 	f.StringVar(&o.effort, "effort", "", "how hard to think: `LEVEL` none, low, medium or high")
-	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` messages of the model in an answer with tools")
+	f.IntVar(&o.maxTurns, "max-turns", 0, "at most `N` messages of the model in an answer with tools; 0 for the usual number")
 	f.StringVar(&o.budget, "max-budget-usd", "", "send nothing more when this run has cost so many `DOLLARS`")
-	f.StringVar(&o.fallback, "fallback-model", "", "`MODEL` to ask where the first cannot answer")
-	f.StringVar(&o.schema, "json-schema", "", "one answer that follows this JSON schema: `JSON` or a file")
+	f.Var((*filled)(&o.fallback), "fallback-model", "`MODEL` to ask where the first cannot answer")
+	f.Var((*filled)(&o.schema), "json-schema", "one answer that follows this JSON schema: `JSON` or a file")
 	f.BoolVar(&o.dry, "dry-run", false, "print the request as it would be sent, without secrets, and send nothing")
-	f.StringVar(&o.trace, "trace", "", "record what goes through the engine in this new `FILE`, for `agentx replay`")
-	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s")
+	f.Var((*filled)(&o.trace), "trace", "record what goes through the engine in this new `FILE`, for `agentx replay`")
+	f.DurationVar(&o.timeout, "timeout", 0, "give up on an answer after this `DURATION`, such as 90s; 0 for never")
 }
 
 // finish checks what the flags say together.
 func (o *options) finish(c *cobra.Command, args []string) error {
 	o.prompt = strings.Join(args, " ")
+	o.said = c.Flags().Changed
 	o.pick = o.resume == pickValue
 	if o.pick {
 		o.resume = ""
@@ -135,6 +153,9 @@ func (o *options) mistyped(c *cobra.Command, args []string) error {
 	return usage("there is no command %q; did you mean `agentx %s`? To ask a model: agentx -p %s", args[0], near[0], strconv.Quote(o.prompt))
 }
 
+// gave reports whether the flag of that name stood there, whatever its value.
+func (o *options) gave(flag string) bool { return o.said != nil && o.said(flag) }
+
 // settings are the options that are settings too, as the configuration takes
 // them.
 func (o *options) settings() map[string]string {
@@ -145,20 +166,22 @@ func (o *options) settings() map[string]string {
 		}
 	}
 	put("model", o.model)
-	put("system", o.system)
 	put("temperature", o.temperature)
 	put("effort", o.effort)
 	put("max_budget_usd", o.budget)
+	if o.system != "" || o.gave("system") {
+		s["system"] = o.system // an empty one takes away what the configuration has
+	}
 	if o.spoken {
 		put("screen_reader", "true")
 	}
 	if o.fullScreen {
 		put("fullscreen", "true")
 	}
-	if o.maxTurns > 0 {
+	if o.maxTurns > 0 || o.gave("max-turns") {
 		put("max_turns", strconv.Itoa(o.maxTurns))
 	}
-	if o.maxTokens > 0 {
+	if o.maxTokens > 0 || o.gave("max-tokens") {
 		put("max_tokens", strconv.Itoa(o.maxTokens))
 	}
 	return s
@@ -177,6 +200,9 @@ func flagError(c *cobra.Command, err error) error {
 		return usage("there is no flag -%s; `%s --help` lists them", none.GetSpecifiedName(), c.CommandPath())
 	}
 	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if wrong.GetValue() == "" {
+			return usage("--%s was given nothing; is a variable of the script empty?", wrong.GetFlag().Name)
+		}
 		return usage("--%s is %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
 	}
 	return usage("%s", s)

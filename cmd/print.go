@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +29,7 @@ type printer interface {
 type opening struct {
 	Type      string          `json:"type"`
 	Version   string          `json:"version"`
-	SessionID event.SessionID `json:"session_id"`
+	SessionID event.SessionID `json:"session_id,omitempty"` // empty where none was begun
 	Model     string          `json:"model"`
 	Cwd       string          `json:"cwd,omitempty"`
 }
@@ -78,7 +77,7 @@ type resultError struct {
 // An outcome is what came of a message.
 type outcome struct {
 	session event.SessionID
-	model   string
+	model   string // that answered, as provider/model
 	text    string // of the last message of the assistant
 	turn    event.TurnResponse
 	sent    bool // to the driver
@@ -92,7 +91,7 @@ type outcome struct {
 
 func (o outcome) result() result {
 	r := result{
-		Type: "result", Subtype: "success", Result: o.text, SessionID: o.session, Model: cmp.Or(o.turn.Model, o.model),
+		Type: "result", Subtype: "success", Result: o.text, SessionID: o.session, Model: o.model,
 		NumTurns: o.turn.Messages, StopReason: string(o.turn.StopReason), DurationMs: o.turn.DurationMs,
 		TTFTMs: o.turn.TimeToFirstTokenMs, TotalCostUSD: o.turn.CostUSD,
 		Usage: resultUsageOf(o.turn.Usage),

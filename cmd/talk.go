@@ -27,6 +27,7 @@ type talk struct {
 	began   time.Time
 	kept    bool // in the store
 	unkept  unkept
+	other   *config.Choice // that answers where the chosen one cannot
 
 	mu     sync.Mutex
 	runs   int           // answers that are arriving
@@ -143,6 +144,9 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.other, err = w.fallback(c, o.fallback); err != nil {
+		return nil, err
+	}
 	if t.system, err = w.systemFor(ctx, o, past, c.System); err != nil {
 		return nil, err
 	}
@@ -165,7 +169,7 @@ func (w *world) open(ctx context.Context, o options) (*talk, error) {
 
 // thaw has an agent answer in a session that begins with what an image holds.
 func (t *talk) thaw(ctx context.Context, q runtime.AgentRunRequest, from engine.Image, o options) error {
-	if o.system == "" {
+	if o.system == "" && !o.gave("system") {
 		q.Config.SystemPrompt = from.System
 	}
 	t.system = q.Config.SystemPrompt
@@ -199,7 +203,7 @@ func (t *talk) begin(ctx context.Context, q runtime.AgentRunRequest, o options) 
 // systemFor is the system prompt that o asks for, else that of the session, else
 // the one for all.
 func (w *world) systemFor(ctx context.Context, o options, past store.Session, common string) (string, error) {
-	if o.system == "" && past.ID != "" && !o.noSave {
+	if o.system == "" && !o.gave("system") && past.ID != "" && !o.noSave {
 		s, err := w.db.Session(ctx, past.ID)
 		if err != nil || s.System != "" {
 			return s.System, err
