@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -121,6 +122,8 @@ func (d *Doc) verbatim(c *cursor) bool {
 		return true
 	case *markup:
 		return l.say(d, c)
+	case *display:
+		return l.say(d, c)
 	case *indented:
 		return l.say(d, c)
 	}
@@ -184,6 +187,12 @@ func (d *Doc) beginLeaf(c *cursor, depth int) bool {
 		d.enter(f)
 		return true
 	}
+	if l := displayStart(rest, d.lazy()); l != nil && !d.within(l) {
+		d.close(depth)
+		l.gap = d.blank
+		d.enter(l).(*display).say(d, c)
+		return true
+	}
 	if end, ok := htmlStart(rest); ok {
 		d.close(depth)
 		d.enter(&markup{gap: d.blank, end: end}).(*markup).say(d, c)
@@ -215,6 +224,12 @@ func (d *Doc) beginContainer(c *cursor, depth int) bool {
 	return true
 }
 
+// within says whether a formula's mark ends one that the open paragraph has begun.
+func (d *Doc) within(l *display) bool {
+	p, ok := d.leaf.(*paragraph)
+	return ok && l.end == "$$" && bytes.Count(p.text, []byte("$$"))%2 == 1
+}
+
 // lazy says whether the open leaf takes text from outside its containers.
 func (d *Doc) lazy() bool {
 	switch d.leaf.(type) {
@@ -232,7 +247,11 @@ func (d *Doc) text(c *cursor, depth int) {
 		if c.indent() <= 3 && l.tabulated(d, line) {
 			return
 		}
-		l.add(line)
+		note, ok := footnote(line)
+		if ok || strings.HasPrefix(line, ": ") {
+			l.text = append(l.text, hardBreak...)
+		}
+		l.add(note)
 		l.settle(d)
 	case *table:
 		l.add(d, line)
@@ -241,9 +260,12 @@ func (d *Doc) text(c *cursor, depth int) {
 		p := &paragraph{gap: d.blank}
 		if n := len(d.open); n > 0 && !d.open[n-1].quote && !d.open[n-1].filled {
 			line = d.task(&d.open[n-1], line)
+		} else if n > 0 && !d.open[n-1].filled {
+			line = alert(line)
 		}
 		d.enter(p)
-		p.add(line)
+		note, _ := footnote(line)
+		p.add(note)
 		p.settle(d)
 	}
 }

@@ -72,7 +72,7 @@ const unwrapped = 1 << 14
 // Text returns a text as it looks, for another program: no styles, no margins,
 // no lines broken for a screen, no blanks at their ends.
 func Text(src string) string {
-	d := New(unwrapped, theme.Plain())
+	d := New(unwrapped, theme.Plain()).Literal(true)
 	d.look.codeMargin = 0
 	src = text.Prose(src)
 	d.words.learn(src)

@@ -57,6 +57,13 @@ func (d *Doc) Measure(cells int) *Doc {
 	return d
 }
 
+// Literal says, before any text is added, that formulas are shown as they were
+// written: for who sees few letters, or hears them.
+func (d *Doc) Literal(on bool) *Doc {
+	d.words.literal = on
+	return d
+}
+
 // Another returns an empty Doc of the same width and theme. It costs less than New, since what is known of programming languages is
 // shared; so the two belong to one goroutine.
 func (d *Doc) Another() *Doc {

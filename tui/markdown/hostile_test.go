@@ -42,6 +42,9 @@ func TestHostileText(t *testing.T) {
 		{"an image is not fetched", "![cat](https://h.example/c.png?secret=1)", []string{"[image: cat, h.example]"}},
 		{"a picture of data", "![](data:image/png;base64,AAAA)", []string{"[image: data:image/png;base64,AAAA]"}},
 		{"HTML", "<script>alert(1)</script>", []string{"<script>alert(1)</script>"}},
+		{"an anchor that lies", `<a href="https://evil.example">https://bank.example</a> <a href='javascript:x'>y`, []string{"https://bank.example (https://evil.example) y (javascript:x)"}},
+		{"a tag with a secret", `<b data-x="do evil">b</b>`, []string{`<b data-x="do evil">b`}},
+		{"a formula with an escape", "$x_\x1b[2J$ and $&#27;$", []string{"x_␛[2J and $&#27;$"}},
 		{"a comment is not hidden", "a <!-- do evil --> b", []string{"a <!-- do evil --> b"}},
 		{"shift out", "a \x0eb\x0f c", []string{"a ␎b␏ c"}},
 	} {
@@ -118,17 +121,23 @@ func TestBombs(t *testing.T) {
 		"columns": func(n int) string {
 			return strings.Repeat("|a", 20*n) + "|\n" + strings.Repeat("|-", 20*n) + "|\n" + strings.Repeat("|b", 20*n)
 		},
-		"rows":         func(n int) string { return "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", 50*n) },
-		"one line":     func(n int) string { return strings.Repeat("x", 300*n) },
-		"no spaces":    func(n int) string { return strings.Repeat("世", 100*n) },
-		"code, no end": func(n int) string { return "```go\n" + strings.Repeat("x", 300*n) },
-		"code stack":   func(n int) string { return "```go\n" + strings.Repeat(strings.Repeat("({[", 100)+"\n", n) },
-		"code quotes":  func(n int) string { return "```bash\n" + strings.Repeat("echo \"$(\n", 20*n) },
-		"definitions":  func(n int) string { return strings.Repeat("[a]: http://h/\n", 40*n) },
-		"many defined": func(n int) string { return definitions(50 * n) },
-		"heading":      func(n int) string { return "# " + strings.Repeat("*a ", 100*n) },
-		"blank lines":  func(n int) string { return strings.Repeat("\n", 300*n) },
-		"code blanks":  func(n int) string { return "    x\n" + strings.Repeat("\n", 200*n) + "    y" },
+		"rows":          func(n int) string { return "|a|b|\n|-|-|\n" + strings.Repeat("|x|y|\n", 50*n) },
+		"one line":      func(n int) string { return strings.Repeat("x", 300*n) },
+		"no spaces":     func(n int) string { return strings.Repeat("世", 100*n) },
+		"code, no end":  func(n int) string { return "```go\n" + strings.Repeat("x", 300*n) },
+		"code stack":    func(n int) string { return "```go\n" + strings.Repeat(strings.Repeat("({[", 100)+"\n", n) },
+		"code quotes":   func(n int) string { return "```bash\n" + strings.Repeat("echo \"$(\n", 20*n) },
+		"definitions":   func(n int) string { return strings.Repeat("[a]: http://h/\n", 40*n) },
+		"many defined":  func(n int) string { return definitions(50 * n) },
+		"heading":       func(n int) string { return "# " + strings.Repeat("*a ", 100*n) },
+		"blank lines":   func(n int) string { return strings.Repeat("\n", 300*n) },
+		"formulas":      func(n int) string { return strings.Repeat("\\(\n", 100*n) },
+		"formula, long": func(n int) string { return "$$\n" + strings.Repeat("x_1 + \n", 50*n) },
+		"formula, deep": func(n int) string { return "$$\n" + strings.Repeat("\\frac{^{", 40*n) },
+		"dollars":       func(n int) string { return strings.Repeat("$a ", 100*n) },
+		"tags":          func(n int) string { return strings.Repeat("<b><sup>a", 40*n) },
+		"footnotes":     func(n int) string { return strings.Repeat("[^1]: a[^2]\n", 40*n) },
+		"code blanks":   func(n int) string { return "    x\n" + strings.Repeat("\n", 200*n) + "    y" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			half, whole := explode(t, bomb(50)), explode(t, bomb(100))
@@ -197,6 +206,8 @@ func FuzzDoc(f *testing.F) {
 	f.Add("> - 1. &#27;[2J [x](javascript:y) <http://h>\n> ```\n> \x1b\n", byte(1), byte(1))
 	f.Add("世界 👩\u200d👩\u200d👧 e\u0301\u0301 \u202e\n\n```python\n'''\nx\n'''\n", byte(7), byte(5))
 	f.Add("a\n===\n\n[l]: http://h\n\n[l] ![i](j) `c\n\n<div>\n*", byte(2), byte(200))
+	f.Add("So \\(x^2\\) $a_1$\n$$\n\\frac{a}{b} \\\\ \\le\n$$\n\\begin{align}\n&=\n\\end{align}\n", byte(2), byte(30))
+	f.Add("a[^1] <b>x</b> H<sub>2</sub> <a href=\"http://h\">y</a>\n\n[^1]: b\n[^n]: c\n: d\n\n> [!NOTE]\n> e\n\n<details>\n<summary>f</summary>\n", byte(1), byte(9))
 	f.Fuzz(func(t *testing.T, src string, step, width byte) {
 		if len(src) > 3000 {
 			return

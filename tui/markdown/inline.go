@@ -46,6 +46,7 @@ type grammar struct {
 	paragraph parser.Parser // which may begin with definitions of links
 	line      parser.Parser
 	refs      map[string]parser.Reference
+	literal   bool // formulas are left as they were written
 }
 
 func newGrammar() *grammar {
@@ -61,7 +62,7 @@ func newGrammar() *grammar {
 
 // fresh returns a grammar that knows no definitions.
 func (g *grammar) fresh() *grammar {
-	return &grammar{paragraph: g.paragraph, line: g.line, refs: map[string]parser.Reference{}}
+	return &grammar{paragraph: g.paragraph, line: g.line, refs: map[string]parser.Reference{}, literal: g.literal}
 }
 
 // maxRefs is how many definitions of links a text may make.
@@ -72,6 +73,7 @@ type references struct {
 	parser.Context
 	refs   map[string]parser.Reference
 	frozen bool
+	never  map[string]bool // marks of formulas that nothing ends
 }
 
 func (r references) AddReference(ref parser.Reference) {
@@ -105,29 +107,32 @@ func (g *grammar) learn(src string) {
 // spans reads prose. Definitions of links in it are remembered, unless frozen.
 func (g *grammar) spans(src string, heading, frozen bool) []span {
 	p := g.line
-	if !heading && strings.HasPrefix(src, "[") {
+	if !heading && strings.HasPrefix(src, "[") && !strings.HasPrefix(src, "[^") {
 		p = g.paragraph
 	}
 	source := []byte(src)
-	doc := p.Parse(gtext.NewReader(source), parser.WithContext(references{parser.NewContext(), g.refs, frozen}))
-	r := reader{source: source}
+	doc := p.Parse(gtext.NewReader(source), parser.WithContext(references{parser.NewContext(), g.refs, frozen, map[string]bool{}}))
+	r := reader{source: source, literal: g.literal}
 	for b := doc.FirstChild(); b != nil; b = b.NextSibling() {
 		if b.Kind() == ast.KindParagraph {
 			r.children(b, weight{}, "")
 		}
 	}
+	r.leave()
 	if n := len(r.out); n > 0 {
 		if r.out[n-1].text = strings.TrimRight(r.out[n-1].text, "\n"); r.out[n-1].text == "" {
 			r.out = r.out[:n-1]
 		}
 	}
-	return linkify(r.out)
+	return linkify(notes(r.out))
 }
 
 // A reader gathers the spans of a tree.
 type reader struct {
-	source []byte
-	out    []span
+	source  []byte
+	out     []span
+	literal bool
+	tags
 }
 
 func (r *reader) children(n ast.Node, w weight, url string) {
@@ -148,7 +153,7 @@ func (r *reader) node(n ast.Node, w weight, url string) {
 	case *ast.String:
 		r.text(unescape(string(n.Value)), w, url)
 	case *verbatim:
-		r.text(r.plain(n), w, url)
+		r.formula(r.plain(n), w, url)
 	case *ast.CodeSpan:
 		if w.kind == prose {
 			w = weight{kind: code}
@@ -171,12 +176,7 @@ func (r *reader) node(n ast.Node, w weight, url string) {
 	case *ast.Image:
 		r.image(n)
 	case *ast.RawHTML:
-		s := string(n.Segments.Value(r.source))
-		if strings.HasPrefix(strings.ToLower(s), "<br") {
-			r.add("\n", weight{}, "")
-		} else {
-			r.text(s, w, url)
-		}
+		r.tag(string(n.Segments.Value(r.source)), w, url)
 	default:
 		r.children(n, w, url)
 	}
@@ -184,6 +184,7 @@ func (r *reader) node(n ast.Node, w weight, url string) {
 
 // text adds text from outside. It was cleaned when it came in, but entities may have brought back what that took out.
 func (r *reader) text(s string, w weight, url string) {
+	s, w, url = r.dress(s, w, url)
 	if w.kind == prose {
 		r.add(text.ProseLine(s), w, url)
 		return

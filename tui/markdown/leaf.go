@@ -174,8 +174,17 @@ func calm(s []byte) (at int) {
 			run++
 		}
 		switch s[i] {
-		case '\\':
-			run = 2
+		case '\\', '$':
+			n, open := whole(s[i:])
+			if open && ticks == 0 {
+				return at
+			}
+			switch {
+			case n > 0 && ticks == 0:
+				run = n
+			case s[i] == '\\':
+				run = 2
+			}
 		case '`':
 			switch ticks {
 			case 0:

@@ -84,13 +84,21 @@ func plain(lines []string) []string {
 }
 
 // document draws a markdown text in the shapes that models write.
-func document() *rapid.Generator[string] {
-	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``", "$a_1 * b$", "$5", "$$\n*x*\n$$", "\\(y\\)"}
+func document() *rapid.Generator[string] { return documentOf(allKinds) }
+
+const (
+	commonKinds = 9  // of blocks, that any reader of markdown knows
+	allKinds    = 14 // and formulas, footnotes, labels of quotes, what folds
+)
+
+func documentOf(kinds int) *rapid.Generator[string] {
+	words := []string{"alpha", "**beta**", "*gamma*", "`delta()`", "epsilon", "zeta-eta", "世界", "👩\u200d👧", "[go](https://go.dev)", "x*y", "snake_case", "a&lt;b", "~~no~~", "https://x.example/y", "***both***", "\\*star\\*", "![i](http://h/i.png)", "2 < 3", "*a **b** c*", "`` a`b ``", "$a_1 * b$", "$5", "$$\n*x*\n$$", "\\(y\\)",
+		"\\(x^{2}\\)", "$\\frac{1}{2}$", "<kbd>K</kbd>", "H<sub>2</sub>O", "<b>so", "so</b>", "x<br>y", "<a href=\"https://x.example\">x</a>", "[^1]"}
 	prose := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 40).Draw(t, "words"), " ")
 	})
 	block := rapid.Custom(func(t *rapid.T) string {
-		switch rapid.IntRange(0, 9).Draw(t, "kind") {
+		switch rapid.IntRange(0, kinds).Draw(t, "kind") {
 		case 0:
 			return strings.Repeat("#", rapid.IntRange(1, 6).Draw(t, "level")) + " " + prose.Draw(t, "title")
 		case 1:
@@ -102,13 +110,23 @@ func document() *rapid.Generator[string] {
 		case 4:
 			return "> " + prose.Draw(t, "a") + "\n> " + prose.Draw(t, "b") + "\n>\n> - c\nlazy"
 		case 5:
-			return "| a | b |\n|---|:-:|\n| " + strings.ReplaceAll(prose.Draw(t, "a"), "|", "") + " | 2 |\n| 3 |"
+			return "| a | b |\n|---|:-:|\n| " + strings.NewReplacer("|", "", "\n", " ").Replace(prose.Draw(t, "a")) + " | 2 |\n| 3 |"
 		case 6:
 			return "---"
 		case 7:
 			return prose.Draw(t, "a") + "\n==="
 		case 8:
 			return prose.Draw(t, "a") + "  \n" + prose.Draw(t, "b") + "\n" + prose.Draw(t, "c")
+		case 10:
+			return rapid.SampledFrom([]string{"$$\nx^2 \\\\\n\\unknown\n$$", "$$\n\\le y\n$$.", "\\[ a_1 \\]", "\\begin{align}\na &= b\n\\end{align}", "$$\nnever"}).Draw(t, "display")
+		case 11:
+			return prose.Draw(t, "a") + "\n$$\nx^2\n$$\n" + prose.Draw(t, "b")
+		case 12:
+			return "[^1]: " + prose.Draw(t, "a") + "\n[^n]: " + prose.Draw(t, "b")
+		case 13:
+			return "> [!NOTE]\n> " + prose.Draw(t, "a") + "\n: b"
+		case 14:
+			return "<details>\n<summary>" + prose.Draw(t, "a") + "</summary>\n\nb\n</details>"
 		}
 		return prose.Draw(t, "a")
 	})

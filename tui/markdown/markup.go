@@ -2,7 +2,8 @@ package markdown
 
 import "strings"
 
-// markup is a block of HTML. It is shown as it was written, stepping back.
+// markup is a block of HTML. It is shown as it was written, stepping
+// back; of what folds elsewhere the title and the content.
 type markup struct {
 	gap bool
 	put bool
@@ -17,9 +18,16 @@ func (l *markup) say(d *Doc, c *cursor) bool {
 		return false
 	}
 	d.blank = false
-	if line := c.rest; strings.Trim(line, " \t") == "" {
+	line := c.rest
+	title, details := summary(line)
+	switch {
+	case details && title == "":
+		return true
+	case details:
+		d.put(!l.put, l.gap, d.wrap(d.cell(title, true))...)
+	case strings.Trim(line, " \t") == "":
 		d.put(!l.put, l.gap, "")
-	} else {
+	default:
 		d.put(!l.put, l.gap, d.wrap(d.look.aside(expand(line)))...)
 	}
 	l.put = true

@@ -22,7 +22,12 @@ func unsure(line []byte) bool {
 	case "[", "[x", "[x]", "[X", "[X]", "[]", "[ ]":
 		return true // a box to tick
 	}
-	return strings.Trim(s, "-=*_+`~#|: \t") == ""
+	for _, tag := range []string{"<details>", "</details>", "<summary>"} {
+		if s != "" && strings.HasPrefix(tag, s) {
+			return true
+		}
+	}
+	return strings.Trim(s, "-=*_+`~#|$\\: \t") == ""
 }
 
 // foresee ends the header of a table that has no more than a header yet.

@@ -62,7 +62,7 @@ func (o *oracle) block(n ast.Node, first, rest string) {
 	case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
 		o.reader.out = nil
 		o.children(n, weight{}, "")
-		if flow := o.doc.look.light(linkify(o.reader.out), ground{}); strip(flow) != "" {
+		if flow := o.doc.look.light(linkify(notes(o.reader.out)), ground{}); strip(flow) != "" {
 			o.say(first, rest, strings.Split(strip(flow), "\n"))
 		}
 	case *ast.FencedCodeBlock:
@@ -88,7 +88,7 @@ func (o *oracle) block(n ast.Node, first, rest string) {
 			for c := row.FirstChild(); c != nil; c = c.NextSibling() {
 				o.reader.out = nil
 				o.children(c, weight{}, "")
-				cells = append(cells, strip(o.doc.look.light(hosts(linkify(o.reader.out)), ground{})))
+				cells = append(cells, strip(o.doc.look.light(hosts(linkify(notes(o.reader.out))), ground{})))
 			}
 			if t.head == nil {
 				t.head = cells
@@ -147,12 +147,17 @@ var emptyItem = regexp.MustCompile(`(?m)([-*+]|[0-9][.)])[ \t]*$`)
 // Read line by line, a text has the blocks that goldmark finds in the whole.
 func TestBlocksAreGoldmarks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		src := rapid.OneOf(tangle(), document()).Draw(t, "src")
+		src := rapid.OneOf(tangle(), documentOf(commonKinds)).Draw(t, "src")
 		if emptyItem.MatchString(src) {
 			t.Skip("goldmark ends an item that begins with an empty line where CommonMark does not")
 		}
+		src = strings.NewReplacer("$$\n*x*\n$$", "$$x$$", "$$ *x* $$", "$$x$$").Replace(src) // goldmark knows no formulas
 		want := askOracle(src, 5000)
-		got := plain(Render(src, 5000, theme.Plain()))
+		d := New(5000, theme.Plain()).Literal(true)
+		d.words.learn(src)
+		d.Append(src)
+		d.Close()
+		got := plain(d.Take())
 		drop := func(lines []string) []string {
 			return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.Trim(s, "│ ") == "" })
 		}

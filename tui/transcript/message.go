@@ -46,7 +46,7 @@ func (m Model) say(at time.Time, s string) Model {
 		}
 		m.message.said = true
 		m = m.apart()
-		m.message.doc, m.message.source = markdown.New(m.inner(), *m.look.theme).Measure(m.config.Measure), nil
+		m.message.doc, m.message.source = markdown.New(m.inner(), *m.look.theme).Measure(m.config.Measure).Literal(m.config.ASCII), nil
 	}
 	m.message.source = append(m.message.source, s)
 	m.message.doc.Append(s)
@@ -98,7 +98,7 @@ func (m Model) relay() Model {
 		return m
 	}
 	said, tail := strings.Join(g.source, ""), ink(g.doc.Tail(everything))
-	g.doc, g.source = markdown.New(m.inner(), *m.look.theme).Measure(m.config.Measure), []string{said}
+	g.doc, g.source = markdown.New(m.inner(), *m.look.theme).Measure(m.config.Measure).Literal(m.config.ASCII), []string{said}
 	g.doc.Append(said)
 	lines := g.doc.Take()
 	g.skip = max(0, ink(lines)+ink(g.doc.Tail(everything))-tail)
