@@ -42,8 +42,17 @@ func TestScripts(t *testing.T) {
 			"full":      fullDisk,
 			"interrupt": interruptWhen,
 			"jsonlines": jsonLines,
+			"oneday":    oneDay,
 		},
 	})
+}
+
+// oneDay waits for the next day, in UTC, where this one may end in the script.
+func oneDay(*testscript.TestScript, bool, []string) {
+	const takes = 3 * time.Minute
+	if now := time.Now(); now.Add(takes).UTC().Day() != now.UTC().Day() {
+		time.Sleep(takes)
+	}
 }
 
 // exitCode runs agentx and wants an exit code: code 3 agentx -p hi

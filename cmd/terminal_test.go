@@ -500,8 +500,10 @@ func exitOf(p *os.ProcessState) int {
 }
 
 // leaves is a person who goes by Ctrl+C, twice, and again if that was too slow.
+// While an answer arrives it would be stopped.
 func (w *window) leaves() {
 	w.t.Helper()
+	w.ready()
 	for late := true; late; {
 		w.types(ctrlC)
 		w.sees("again to quit")

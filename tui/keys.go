@@ -104,7 +104,9 @@ func after(d time.Duration, t tick) tea.Cmd {
 func (m Model) tick(t tick) (Model, tea.Cmd) {
 	switch t {
 	case hintOver:
-		m.hint = hint{}
+		if m.hint.text == againToQuit {
+			m.hint = hint{}
+		}
 	case draftDue:
 		return m.saveDraft()
 	case lookOver:
