@@ -80,7 +80,7 @@ func openRegular(name string) (*os.File, error) {
 	}
 	switch {
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a folder, and no regular file; name files in it", name)
+		return nil, fmt.Errorf("%s is a folder; name a file in it", name)
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
