@@ -119,14 +119,22 @@ type message struct {
 // asked shows the machine the message that is being answered.
 func (m *message) asked(req engine.Request) {
 	question := req.Message
-	for _, said := range req.History {
-		if u, ok := said.(event.UserMessage); ok && len(req.Message.Content) == 0 {
-			question = u
-		}
+	if len(question.Content) == 0 {
+		question = lastAsked(req.History, question)
 	}
 	m.at = question.Timestamp.Time()
 	for range mealy.Follow(engine.Step, &m.state, event.Event{At: m.at, Data: question}) {
 	}
+}
+
+// lastAsked is the last message of the user in a history, or the one given.
+func lastAsked(history []event.Message, none event.UserMessage) event.UserMessage {
+	for _, said := range slices.Backward(history) {
+		if u, ok := said.(event.UserMessage); ok {
+			return u
+		}
+	}
+	return none
 }
 
 // stream passes a message on, and reports whether the answer may go on behind

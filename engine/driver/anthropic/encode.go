@@ -16,12 +16,13 @@ type request struct {
 	Model        string    `json:"model"`
 	MaxTokens    int       `json:"max_tokens"`
 	System       []content `json:"system,omitempty"`
-	Messages     []message `json:"messages"`
 	Tools        []tool    `json:"tools,omitempty"`
 	Thinking     *thinking `json:"thinking,omitempty"`
 	OutputConfig *output   `json:"output_config,omitempty"`
 	Temperature  *float64  `json:"temperature,omitempty"`
 	Stream       bool      `json:"stream"`
+
+	recent []message // the last two: they depend on each other
 }
 
 type thinking struct {
@@ -81,14 +82,15 @@ type cache struct {
 }
 
 // encode returns the body of a request, with or without what was thought before.
-func encode(req engine.Request, maxTokens int, thoughts bool) ([]byte, error) {
+func encode(req engine.Request, c *wire.Client, maxTokens int, thoughts bool) ([]byte, error) {
 	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	if len(turns) == 0 {
 		return nil, wire.Empty()
 	}
+	before, recent := split(turns)
 	r := request{
 		Model: req.Model, Stream: true, Temperature: req.Options.Temperature,
-		Messages: messages(turns), Tools: tools(req.Tools),
+		Tools: tools(req.Tools), recent: recent,
 	}
 	if strings.TrimSpace(req.System) != "" {
 		r.System = []content{{Type: "text", Text: req.System}}
@@ -96,7 +98,11 @@ func encode(req engine.Request, maxTokens int, thoughts bool) ([]byte, error) {
 	r.think(req, maxTokens)
 	r.follow(req.Options.Schema)
 	r.cache()
-	return event.Marshal(r)
+	l := wire.Letter{Around: r, List: "messages", Turns: before, Become: become, How: "anthropic", Last: wire.Items(r.recent)}
+	if turns[0].Assistant && len(before) > 0 {
+		l.First = []any{opening()}
+	}
+	return c.Write(l)
 }
 
 // follow asks for an answer that follows a schema.
@@ -116,30 +122,46 @@ func sameMaker(had, asked string) bool {
 	return had == "" || had == asked || strings.Contains(had, "claude") && strings.Contains(asked, "claude")
 }
 
-func messages(turns []wire.Turn) []message {
-	var all []message
-	if turns[0].Assistant {
-		all = append(all, message{"user", []content{{Type: "text", Text: "(What was said before is not part of this conversation any more.)"}}})
+// split are the turns before the last two messages, and these. What the messages
+// begin with is one where there is no other.
+func split(turns []wire.Turn) (before []wire.Turn, recent []message) {
+	before = turns
+	for len(recent) < 2 && len(before) > 0 {
+		recent = append(messages(before[len(before)-1]), recent...)
+		before = before[:len(before)-1]
 	}
-	for _, t := range turns {
-		m := message{Role: "user"}
-		if t.Assistant {
-			m.Role = "assistant"
-		}
-		for _, p := range t.Parts {
-			if b, ok := part(p); ok {
-				m.Content = append(m.Content, b)
-			}
-		}
-		if len(m.Content) > 0 {
-			all = append(all, m)
-		}
+	if turns[0].Assistant && len(before) == 0 {
+		recent = append([]message{opening()}, recent...)
 	}
-	last := all[len(all)-1]
+	last := recent[len(recent)-1]
 	if end := &last.Content[len(last.Content)-1]; last.Role == "assistant" && end.Type == "text" {
 		end.Text = strings.TrimRight(end.Text, " \t\r\n") // what goes on must not begin behind a space
 	}
-	return all
+	return before, recent
+}
+
+// opening stands before an answer whose question is gone.
+func opening() message {
+	return message{"user", []content{{Type: "text", Text: "(What was said before is not part of this conversation any more.)"}}}
+}
+
+func become(t wire.Turn) []any { return wire.Items(messages(t)) }
+
+// messages are the message that a turn is, or none.
+func messages(t wire.Turn) []message {
+	m := message{Role: "user"}
+	if t.Assistant {
+		m.Role = "assistant"
+	}
+	for _, p := range t.Parts {
+		if b, ok := part(p); ok {
+			m.Content = append(m.Content, b)
+		}
+	}
+	if len(m.Content) == 0 {
+		return nil
+	}
+	return []message{m}
 }
 
 func part(p event.Part) (content, bool) {
@@ -264,10 +286,10 @@ const leastThought = 1024 // tokens; the API wants no fewer
 // mustGoOn reports whether the request continues a message that called tools
 // without a thought in front. The API does not let thinking begin there.
 func (r *request) mustGoOn() bool {
-	if len(r.Messages) < 2 {
+	if len(r.recent) < 2 {
 		return false
 	}
-	last, before := r.Messages[len(r.Messages)-1], r.Messages[len(r.Messages)-2]
+	last, before := r.recent[len(r.recent)-1], r.recent[len(r.recent)-2]
 	answers := false
 	for _, c := range last.Content {
 		answers = answers || c.Type == "tool_result"
@@ -332,10 +354,10 @@ func (r *request) cache() {
 	case len(r.Tools) > 0:
 		r.Tools[len(r.Tools)-1].Cache = ephemeral
 	}
-	if len(r.Messages) == 1 && len(r.Tools) == 0 {
+	if len(r.recent) == 1 && len(r.Tools) == 0 {
 		return // nobody knows whether it goes on
 	}
-	last := r.Messages[len(r.Messages)-1]
+	last := r.recent[len(r.recent)-1]
 	if end := &last.Content[len(last.Content)-1]; end.Type != "thinking" && end.Type != "redacted_thinking" {
 		end.Cache = ephemeral
 	}

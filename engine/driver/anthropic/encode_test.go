@@ -82,7 +82,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, 0, true)
+			body, err := encode(req, nil, 0, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,11 +102,11 @@ func TestAnyHistory(t *testing.T) {
 			Model: rapid.SampledFrom([]string{"claude-sonnet-4-5", "claude-3-5-haiku-latest", "agentx-tiny"}).Draw(t, "model"), History: wiretest.History("s", redacted+"x").Draw(t, "history"),
 			Message: event.UserMessage{Content: event.Say("now")}, Options: engine.Options{Effort: rapid.SampledFrom([]string{"", "low", "none"}).Draw(t, "effort")},
 		}
-		body, err := encode(req, 0, true)
+		body, err := encode(req, nil, 0, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sent request
+		var sent said
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
@@ -114,8 +114,14 @@ func TestAnyHistory(t *testing.T) {
 	})
 }
 
+// said is a request: what is asked for, and what was said.
+type said struct {
+	request
+	Messages []message `json:"messages"`
+}
+
 // demand checks what the API checks.
-func demand(t *rapid.T, r request) {
+func demand(t *rapid.T, r said) {
 	seen := map[string]bool{}
 	open := map[string]bool{}
 	for i, m := range r.Messages {

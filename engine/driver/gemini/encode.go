@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -11,10 +12,9 @@ import (
 )
 
 type request struct {
-	System   *content  `json:"systemInstruction,omitempty"`
-	Contents []content `json:"contents"`
-	Tools    []tools   `json:"tools,omitempty"`
-	Config   config    `json:"generationConfig"`
+	System *content `json:"systemInstruction,omitempty"`
+	Tools  []tools  `json:"tools,omitempty"`
+	Config config   `json:"generationConfig"`
 }
 
 type config struct {
@@ -88,12 +88,12 @@ const (
 const unsigned = "skip_thought_signature_validator"
 
 // encode returns the body of a request, with or without what was thought before.
-func encode(req engine.Request, longest int, thoughts bool) ([]byte, error) {
+func encode(req engine.Request, c *wire.Client, longest int, thoughts bool) ([]byte, error) {
 	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && sameMaker(model, req.Model) })
 	if len(turns) == 0 {
 		return nil, wire.Empty()
 	}
-	r := request{Contents: contents(turns, generationOf(req.Model))}
+	var r request
 	if strings.TrimSpace(req.System) != "" {
 		r.System = &content{Parts: []piece{text(req.System)}}
 	}
@@ -104,7 +104,18 @@ func encode(req engine.Request, longest int, thoughts bool) ([]byte, error) {
 		r.Tools[0].Functions = append(r.Tools[0].Functions, function{t.Name, t.Description, t.Schema})
 	}
 	r.tune(req, longest)
-	return event.Marshal(r)
+	strict := generationOf(req.Model).atLeast(3, 0)
+	l := wire.Letter{
+		Around: r, List: "contents",
+		Turns: turns, Become: func(t wire.Turn) []any { return []any{contentOf(t, strict)} }, How: fmt.Sprint("gemini ", strict),
+	}
+	if turns[0].Assistant {
+		l.First = []any{content{"user", []piece{text("(What was said before is not part of this conversation any more.)")}}}
+	}
+	if turns[len(turns)-1].Assistant {
+		l.Last = []any{content{"user", []piece{text("Go on.")}}}
+	}
+	return c.Write(l)
 }
 
 // tune sets how the answer is to be. Its limit is for thoughts too, so these get
@@ -135,22 +146,11 @@ func (r *request) insist(schema json.RawMessage) {
 	r.System.Parts = append(r.System.Parts, text("Your final answer is JSON and nothing else, without a code fence, and follows this JSON schema:\n"+string(schema)))
 }
 
-func contents(turns []wire.Turn, g generation) []content {
-	var all []content
-	if turns[0].Assistant {
-		all = append(all, content{"user", []piece{text("(What was said before is not part of this conversation any more.)")}})
+func contentOf(t wire.Turn, strict bool) content {
+	if t.Assistant {
+		return content{"model", said(t.Parts, strict)}
 	}
-	for _, t := range turns {
-		if t.Assistant {
-			all = append(all, content{"model", said(t.Parts, g.atLeast(3, 0))})
-		} else {
-			all = append(all, content{"user", shown(t.Parts, g.atLeast(3, 0))})
-		}
-	}
-	if all[len(all)-1].Role == "model" {
-		all = append(all, content{"user", []piece{text("Go on.")}})
-	}
-	return all
+	return content{"user", shown(t.Parts, strict)}
 }
 
 func text(s string) piece { return piece{Text: &s} }

@@ -81,7 +81,7 @@ func TestRequests(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			body, err := encode(req, 4096, true)
+			body, err := encode(req, nil, 4096, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestRequests(t *testing.T) {
 
 // TestNothingToSay refuses to ask without a question.
 func TestNothingToSay(t *testing.T) {
-	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, 0, true)
+	_, err := encode(engine.Request{Message: event.UserMessage{Content: event.Say(" \n")}}, nil, 0, true)
 	if f := engine.FaultOf(err); f.Code != event.CodeInvalidRequest {
 		t.Errorf("%v", err)
 	}
@@ -109,7 +109,7 @@ func TestAnyHistory(t *testing.T) {
 		if rapid.Bool().Draw(t, "asks") {
 			req.Message = event.UserMessage{Content: event.Say("now")}
 		}
-		body, err := encode(req, 0, true)
+		body, err := encode(req, nil, 0, true)
 		if err != nil {
 			if engine.FaultOf(err).Code != event.CodeInvalidRequest || len(req.Message.Content) > 0 {
 				t.Fatal(err)

@@ -84,7 +84,7 @@ func (d Driver) question(ctx context.Context, req engine.Request, thoughts bool)
 		return call, err
 	}
 	call.MaxText = wire.TextLimit(req.Options.MaxTokens)
-	call.Body, err = encode(req, d.MaxTokens, thoughts)
+	call.Body, err = encode(req, d.Client, d.MaxTokens, thoughts)
 	return call, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,6 @@ import (
 
 type request struct {
 	Model    string          `json:"model"`
-	Messages []message       `json:"messages"`
 	Tools    []tool          `json:"tools,omitempty"`
 	Think    any             `json:"think,omitempty"` // whether, or a level
 	Format   json.RawMessage `json:"format,omitempty"`
@@ -60,7 +60,7 @@ func encode(req engine.Request, d Driver) ([]byte, error) {
 		return nil, refuse("the schema of the answer is not a JSON object")
 	}
 	r := request{
-		Model: req.Model, Messages: messages(req.System, turns), Tools: tools(req.Tools),
+		Model: req.Model, Tools: tools(req.Tools),
 		Think: think(req), Format: req.Options.Schema, Truncate: d.Truncate, Stream: true,
 	}
 	o := options{NumPredict: d.MaxTokens, Temperature: req.Options.Temperature}
@@ -70,7 +70,14 @@ func encode(req engine.Request, d Driver) ([]byte, error) {
 	if o.NumPredict > 0 || o.Temperature != nil {
 		r.Options = &o
 	}
-	return event.Marshal(r)
+	l := wire.Letter{
+		Around: r, List: "messages",
+		Turns: turns, Become: func(t wire.Turn) []any { return wire.Items(messages(t)) }, How: "ollama",
+	}
+	if strings.TrimSpace(req.System) != "" {
+		l.First = []any{message{Role: "system", Content: req.System}}
+	}
+	return d.Client.Write(l)
 }
 
 func refuse(format string, args ...any) error {
@@ -80,11 +87,9 @@ func refuse(format string, args ...any) error {
 // readable refuses what the user shows now and no model of the server's could
 // see. What was shown earlier, perhaps to another model, is only mentioned.
 func readable(req engine.Request, name string) error {
-	var now event.Content
-	for m := range req.Messages() {
-		if u, ok := m.(event.UserMessage); ok {
-			now = u.Content
-		}
+	now := req.Message.Content
+	if len(now) == 0 {
+		now = lastSaid(req.History)
 	}
 	for _, p := range now {
 		switch p := p.(type) {
@@ -96,6 +101,16 @@ func readable(req engine.Request, name string) error {
 			if len(p.Data) == 0 {
 				return refuse("%s wants an image itself, not its address: %s", name, wire.Visible(p.URL))
 			}
+		}
+	}
+	return nil
+}
+
+// lastSaid is what the user said last.
+func lastSaid(history []event.Message) event.Content {
+	for _, m := range slices.Backward(history) {
+		if u, ok := m.(event.UserMessage); ok {
+			return u.Content
 		}
 	}
 	return nil
@@ -121,19 +136,11 @@ func think(req engine.Request) any {
 	return true
 }
 
-func messages(system string, turns []wire.Turn) []message {
-	var all []message
-	if strings.TrimSpace(system) != "" {
-		all = append(all, message{Role: "system", Content: system})
+func messages(t wire.Turn) []message {
+	if t.Assistant {
+		return []message{assistant(t.Parts)}
 	}
-	for _, t := range turns {
-		if t.Assistant {
-			all = append(all, assistant(t.Parts))
-		} else {
-			all = append(all, user(t.Parts)...)
-		}
-	}
-	return all
+	return user(t.Parts)
 }
 
 // assistant is what the model said. Its thoughts are of use to it only where it

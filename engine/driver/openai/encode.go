@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -12,7 +13,6 @@ import (
 
 type request struct {
 	Model         string         `json:"model"`
-	Messages      []message      `json:"messages"`
 	Tools         []tool         `json:"tools,omitempty"`
 	Stream        bool           `json:"stream"`
 	StreamOptions *streamOptions `json:"stream_options,omitempty"`
@@ -91,14 +91,11 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 		return nil, wire.Empty()
 	}
 	r := request{
-		Model: req.Model, Messages: d.messages(req.System, turns), Tools: tools(req.Tools),
+		Model: req.Model, Tools: tools(req.Tools),
 		Stream: true, Temperature: req.Options.Temperature, Effort: req.Options.Effort,
 	}
 	if len(req.Options.Schema) > 0 {
 		r.Format = &format{"json_schema", jsonSchema{"answer", req.Options.Schema}}
-	}
-	if d.strict() {
-		r.Messages = strictly(r.Messages)
 	}
 	if counted {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
@@ -112,22 +109,31 @@ func encode(req engine.Request, d Driver, counted bool) ([]byte, error) {
 	} else {
 		r.MaxTokens = limit
 	}
-	return event.Marshal(r)
+	l := wire.Letter{Around: r, List: "messages", How: fmt.Sprint("openai ", d.remembers(), d.seal())}
+	if strings.TrimSpace(req.System) != "" {
+		l.First = []any{message{Role: "system", Content: req.System}}
+	}
+	if d.strict() {
+		l.Last = wire.Items(strictly(d.messages(turns))) // what one becomes depends on the others
+	} else {
+		l.Turns, l.Become = turns, func(t wire.Turn) []any { return wire.Items(d.turn(t)) }
+	}
+	return d.Client.Write(l)
 }
 
-func (d Driver) messages(system string, turns []wire.Turn) []message {
+func (d Driver) messages(turns []wire.Turn) []message {
 	var all []message
-	if strings.TrimSpace(system) != "" {
-		all = append(all, message{Role: "system", Content: system})
-	}
 	for _, t := range turns {
-		if t.Assistant {
-			all = append(all, d.assistant(t.Parts))
-		} else {
-			all = append(all, user(t.Parts)...)
-		}
+		all = append(all, d.turn(t)...)
 	}
 	return all
+}
+
+func (d Driver) turn(t wire.Turn) []message {
+	if t.Assistant {
+		return []message{d.assistant(t.Parts)}
+	}
+	return user(t.Parts)
 }
 
 func (d Driver) assistant(parts []event.Part) message {

@@ -3,6 +3,7 @@ package responses
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,6 @@ import (
 type request struct {
 	Model        string   `json:"model"`
 	Instructions string   `json:"instructions,omitempty"`
-	Input        []input  `json:"input"`
 	Tools        []tool   `json:"tools,omitempty"`
 	Reasoning    *effort  `json:"reasoning,omitempty"`
 	Include      []string `json:"include,omitempty"`
@@ -77,10 +77,11 @@ func encode(req engine.Request, d Driver, thoughts bool) ([]byte, error) {
 	thoughts = thoughts && thinks
 	turns := wire.Turns(req.Messages(), func(model string) bool { return thoughts && wire.SameMaker(model, req.Model) })
 	r := request{
-		Model: req.Model, Input: said(turns, d.seal()), Tools: tools(req.Tools), Text: follow(req.Options.Schema),
+		Model: req.Model, Tools: tools(req.Tools), Text: follow(req.Options.Schema),
 		Stream: true, Temperature: req.Options.Temperature, MaxTokens: d.limit(req.Options.MaxTokens),
 	}
-	if len(r.Input) == 0 {
+	seal := d.seal()
+	if !slices.ContainsFunc(turns, func(t wire.Turn) bool { return len(said(t, seal)) > 0 }) {
 		return nil, wire.Empty()
 	}
 	if strings.TrimSpace(req.System) != "" {
@@ -92,7 +93,10 @@ func encode(req engine.Request, d Driver, thoughts bool) ([]byte, error) {
 	if e := (effort{req.Options.Effort, d.Summary}); thinks && e != (effort{}) {
 		r.Reasoning = &e
 	}
-	return event.Marshal(r)
+	return d.Client.Write(wire.Letter{
+		Around: r, List: "input",
+		Turns: turns, Become: func(t wire.Turn) []any { return wire.Items(said(t, seal)) }, How: "responses " + seal,
+	})
 }
 
 // limit is how long an answer may be. OpenAI does not take a limit that is very
@@ -122,18 +126,13 @@ func thinks(model string) bool {
 	return !strings.Contains(model, "gpt-") || !strings.Contains(model, "-chat")
 }
 
-// said are the turns, item by item. Of the thoughts only those are told that
-// bear the seal, and only in front of what came of them.
-func said(turns []wire.Turn, seal string) []input {
-	var all []input
-	for _, t := range turns {
-		if t.Assistant {
-			all = append(all, assistant(t.Parts, seal)...)
-		} else {
-			all = append(all, user(t.Parts)...)
-		}
+// said is a turn, item by item. Of the thoughts only those are told that bear
+// the seal, and only in front of what came of them.
+func said(t wire.Turn, seal string) []input {
+	if t.Assistant {
+		return assistant(t.Parts, seal)
 	}
-	return all
+	return user(t.Parts)
 }
 
 func assistant(parts []event.Part, seal string) []input {

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +47,8 @@ type Client struct {
 	own  *http.Transport
 
 	mine Memory
+
+	written atomic.Pointer[written] // what was written last, unless somebody is writing
 }
 
 // NewID returns an identifier that nobody else has.

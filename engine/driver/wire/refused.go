@@ -19,13 +19,13 @@ func refused(history iter.Seq[event.Message]) map[int]bool {
 		case event.UserMessage, event.ToolResultMessage:
 			fresh = append(fresh, n)
 		case event.AssistantMessage:
-			fresh = nil // what it answers has been read
+			fresh = fresh[:0] // what it answers has been read
 		case event.ErrorMessage:
 			if unwelcome(m.ErrorCode) {
 				for _, i := range fresh {
 					all[i] = true
 				}
-				fresh = nil
+				fresh = fresh[:0]
 			}
 		}
 	}

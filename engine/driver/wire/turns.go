@@ -55,6 +55,10 @@ type turns struct {
 
 // gather finds the results: those of a message may stand before it.
 func (t *turns) gather(history iter.Seq[event.Message]) {
+	t.refused = refused(history)
+	if !returned(history) {
+		return
+	}
 	known := map[string]bool{}
 	for m := range history {
 		if a, ok := m.(event.AssistantMessage); ok {
@@ -62,7 +66,6 @@ func (t *turns) gather(history iter.Seq[event.Message]) {
 		}
 	}
 	t.results, t.strays = map[string][]*event.ToolReturn{}, map[string][]*event.ToolReturn{}
-	t.refused = refused(history)
 	n := -1
 	for m := range history {
 		n++
@@ -82,6 +85,16 @@ func (t *turns) gather(history iter.Seq[event.Message]) {
 	}
 }
 
+// returned reports whether a tool has answered at all.
+func returned(history iter.Seq[event.Message]) bool {
+	for m := range history {
+		if _, ok := m.(event.ToolResultMessage); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // result takes the result of a call, if there is one.
 func (t *turns) result(message, call string) (event.Output, bool) {
 	for _, from := range []struct {
@@ -98,14 +111,14 @@ func (t *turns) result(message, call string) (event.Output, bool) {
 
 func (t *turns) user(m event.UserMessage) {
 	var parts []event.Part
-	for _, p := range m.Content {
-		switch p := p.(type) {
+	for _, part := range m.Content {
+		switch p := part.(type) {
 		case event.Text:
 			if strings.TrimSpace(p.Text) != "" {
-				parts = append(parts, p)
+				parts = append(parts, part)
 			}
 		case event.Image, event.File:
-			parts = append(parts, p)
+			parts = append(parts, part)
 		}
 	}
 	t.say(false, parts)
@@ -124,18 +137,18 @@ func (t *turns) assistant(m event.AssistantMessage) {
 		t.say(false, answers)
 		said, answers, answered = nil, nil, true
 	}
-	for _, p := range m.Content {
-		if _, call := p.(event.ToolCall); !call && len(answers) > 0 && answered && m.StopReason != event.ToolUse {
+	for _, part := range m.Content {
+		if _, call := part.(event.ToolCall); !call && len(answers) > 0 && answered && m.StopReason != event.ToolUse {
 			flush()
 		}
-		switch p := p.(type) {
+		switch p := part.(type) {
 		case event.Text:
 			if strings.TrimSpace(p.Text) != "" {
-				said = append(said, p)
+				said = append(said, part)
 			}
 		case event.Thinking:
 			if t.keep(m.Model) {
-				said = append(said, p)
+				said = append(said, part)
 			}
 		case event.ToolCall:
 			out, ok := t.result(m.ID, p.ID)
