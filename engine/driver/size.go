@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"slices"
+
 	"agentx/engine"
 	"agentx/engine/event"
 )
@@ -24,31 +26,47 @@ type Size struct {
 	About int64
 }
 
-// SizeOf guesses the size of a request, without looking at its texts.
+// SizeOf guesses the size of a request, without looking at its texts, nor at what
+// stands before the last message that the model has counted itself.
 func SizeOf(req engine.Request) Size {
-	bytes := len(req.System)
-	for _, t := range req.Tools {
-		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
+	var g guess
+	if len(req.Message.Content) > 0 {
+		g.add(event.Parts(req.Message.Content))
 	}
-	var counted, tokens int64
-	add := func(parts event.Parts) {
-		b, t := weight(parts)
-		bytes, tokens = bytes+b, tokens+t+aroundTokens
-	}
-	for m := range req.Messages() {
+	for _, m := range slices.Backward(req.History) {
 		switch m := m.(type) {
 		case event.UserMessage:
-			add(event.Parts(m.Content))
+			g.add(event.Parts(m.Content))
 		case event.AssistantMessage:
-			add(m.Content)
 			if m.Usage != nil && m.Model == req.Model && m.Usage.Context() > 0 {
-				counted, bytes, tokens = m.Usage.Context(), 0, 0
+				return g.behind(m.Usage.Context())
 			}
+			g.add(m.Content)
 		case event.ToolResultMessage:
-			add(event.Parts{m.ToolResult})
+			g.add(event.Parts{m.ToolResult})
 		}
 	}
-	return Size{Least: counted + int64(bytes/mostBytes), About: counted + tokens + int64(bytes/bytesPerToken)}
+	g.bytes += len(req.System)
+	for _, t := range req.Tools {
+		g.bytes += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return g.behind(0)
+}
+
+// A guess is what nobody has counted.
+type guess struct {
+	bytes  int
+	tokens int64
+}
+
+func (g *guess) add(parts event.Parts) {
+	b, t := weight(parts)
+	g.bytes, g.tokens = g.bytes+b, g.tokens+t+aroundTokens
+}
+
+// behind is the size with what was counted.
+func (g guess) behind(counted int64) Size {
+	return Size{Least: counted + int64(g.bytes/mostBytes), About: counted + g.tokens + int64(g.bytes/bytesPerToken)}
 }
 
 // weight is the text of parts in bytes, and the rest of them in tokens.

@@ -168,13 +168,13 @@ func unmarshalParts(b []byte) (Parts, error) {
 		err := json.Unmarshal(b, &s)
 		return Parts{Text{s}}, err
 	}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
+	var all []anyPart
+	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, err
 	}
 	var parts Parts
-	for _, r := range raw {
-		p, err := unmarshalPart(r)
+	for _, a := range all {
+		p, err := a.part()
 		if err != nil {
 			return nil, err
 		}
@@ -183,34 +183,40 @@ func unmarshalParts(b []byte) (Parts, error) {
 	return parts, nil
 }
 
-func unmarshalPart(b []byte) (Part, error) {
-	var head struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, err
-	}
-	switch head.Type {
-	case "text":
-		return decodePart[Text](b)
-	case "thinking":
-		return decodePart[Thinking](b)
-	case "tool-call":
-		return decodePart[ToolCall](b)
-	case "tool-result":
-		return decodePart[ToolReturn](b)
-	case "image":
-		return decodePart[Image](b)
-	case "file":
-		return decodePart[File](b)
-	case "aside":
-		return decodePart[Aside](b)
-	}
-	return nil, fmt.Errorf("event: unknown part %q", head.Type)
+// anyPart has the fields of all parts: they are read once, whatever they are.
+type anyPart struct {
+	Type       string          `json:"type"`
+	Text       string          `json:"text"`
+	Signature  string          `json:"signature"`
+	ID         string          `json:"id"`
+	Name       string          `json:"name"`
+	Input      json.RawMessage `json:"input"`
+	InputError string          `json:"inputError"`
+	Raw        string          `json:"raw"`
+	Output     Output          `json:"output"`
+	MediaType  string          `json:"mediaType"`
+	Data       []byte          `json:"data"`
+	URL        string          `json:"url"`
+	Filename   string          `json:"filename"`
+	Kind       string          `json:"kind"`
 }
 
-func decodePart[P Part](b []byte) (Part, error) {
-	var p P
-	err := json.Unmarshal(b, &p)
-	return p, err
+func (a anyPart) part() (Part, error) {
+	switch a.Type {
+	case "text":
+		return Text{a.Text}, nil
+	case "thinking":
+		return Thinking{a.Text, a.Signature}, nil
+	case "tool-call":
+		return ToolCall{a.ID, a.Name, a.Input, a.InputError, a.Raw}, nil
+	case "tool-result":
+		return ToolReturn{a.ID, a.Name, a.Output}, nil
+	case "image":
+		return Image{a.MediaType, a.Data, a.URL, a.Name}, nil
+	case "file":
+		return File{a.MediaType, a.Data, a.Filename}, nil
+	case "aside":
+		return Aside{a.Kind, a.Text, a.URL}, nil
+	}
+	return nil, fmt.Errorf("event: unknown part %q", a.Type)
 }
