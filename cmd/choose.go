@@ -123,6 +123,12 @@ func (d *desk) SetKey(ctx context.Context, provider, key string) (string, error)
 	return where, d.say(err)
 }
 
+// refused is what a provider said of a key that can be replaced in the chat.
+type refused string
+
+func (r refused) Error() string        { return string(r) }
+func (r refused) Is(target error) bool { return target == tui.ErrKey }
+
 // Offers asks a provider's server for its models.
 func (d *desk) Offers(ctx context.Context, provider string) ([]tui.Choice, error) {
 	c, err := d.world.provider(provider)
@@ -130,6 +136,9 @@ func (d *desk) Offers(ctx context.Context, provider string) ([]tui.Choice, error
 		return nil, d.say(err)
 	}
 	o := d.world.offer(ctx, c, c.Providers[provider])
+	if k := keyOf(c, o.provider); codeOf(o.err) == codeAuth && !k.command && !k.variable {
+		return nil, &exit{code: codeAuth, err: refused(d.world.blame(o.provider, o.err))}
+	}
 	if o.err != nil {
 		return nil, &exit{code: unheard(o.err), err: errors.New(d.world.failure(c, o.provider, o.err))}
 	}

@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -82,6 +84,46 @@ func TestKeyThatComesLater(t *testing.T) {
 	key = "sk-test-abcdefghijklmnopqrstuvwxyz"
 	if err := d.Send(t.Context(), "", event.Say("hi"), nil); err != nil {
 		t.Errorf("with a key: %v", err)
+	}
+}
+
+// TestKeyThatIsRefused gives a key that the provider does not accept: the chat may
+// ask for another, unless the key is not its own.
+func TestKeyThatIsRefused(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sk-the-right-one" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{"data":[{"id":"star"}]}`)
+	}))
+	defer server.Close()
+	home, key := t.TempDir(), ""
+	file := fmt.Sprintf("keyring = false\n[providers.mine]\nbase_url = %q\nkey_env = \"MINE_KEY\"\n", server.URL+"/v1")
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, home, options{noSave: true}, func(name string) string {
+		if name == "MINE_KEY" {
+			return key
+		}
+		return ""
+	})
+	offers := func(typed string) ([]tui.Choice, error) {
+		if _, err := d.SetKey(t.Context(), "mine", typed); err != nil {
+			t.Fatal(err)
+		}
+		return d.Offers(t.Context(), "mine")
+	}
+	if _, err := offers("sk-a-wrong-one"); !errors.Is(err, tui.ErrKey) || strings.Contains(err.Error(), "key set") {
+		t.Errorf("with a wrong key: %v", err)
+	}
+	if list, err := offers("sk-the-right-one"); err != nil || len(list) != 1 {
+		t.Errorf("with the right key: %v, %v", list, err)
+	}
+	key = "sk-another-wrong-one"
+	if _, err := d.Offers(t.Context(), "mine"); err == nil || errors.Is(err, tui.ErrKey) || !strings.Contains(err.Error(), "MINE_KEY") {
+		t.Errorf("with a wrong key in the environment: %v", err)
 	}
 }
 

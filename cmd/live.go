@@ -259,14 +259,19 @@ func (o offer) find(model string) int {
 
 // failure is why a provider does not say what it has, and what to do about it.
 func (w *world) failure(c config.Config, p config.Provider, err error) string {
-	words := w.words(err)
-	if !strings.HasPrefix(words, p.Name) {
-		words = p.Name + ": " + words
-	}
+	words := w.blame(p, err)
 	if todo := cure(c, p, err); todo != "" {
 		words += "; " + todo
 	}
 	return words
+}
+
+// blame is why a provider does not say what it has.
+func (w *world) blame(p config.Provider, err error) string {
+	if words := w.words(err); strings.HasPrefix(words, p.Name) {
+		return words
+	}
+	return p.Name + ": " + w.words(err)
 }
 
 // unheard is the exit code of a provider that was asked for its models: there is

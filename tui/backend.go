@@ -122,7 +122,8 @@ type Settings interface {
 	Providers(ctx context.Context) ([]Provider, error)
 	// SetKey keeps the key of a provider and returns where.
 	SetKey(ctx context.Context, provider, key string) (string, error)
-	// Offers asks the server of a provider for its models.
+	// Offers asks the server of a provider for its models. The error is ErrKey
+	// where it accepts not the key that was given to us.
 	Offers(ctx context.Context, provider string) ([]Choice, error)
 	// SetModel chooses by name or alias.
 	SetModel(ctx context.Context, name string) (Choice, error)

@@ -477,8 +477,11 @@ func (d *desk) SetKey(_ context.Context, _, key string) (string, error) {
 }
 func (d *desk) Offers(_ context.Context, provider string) ([]Choice, error) {
 	time.Sleep(time.Second)
-	if provider == "near" {
+	switch {
+	case provider == "near":
 		return nil, errors.New("near does not answer")
+	case d.key == "sk-slip":
+		return nil, fmt.Errorf("far: %w", ErrKey)
 	}
 	return []Choice{{Name: provider + "/star", Detail: d.key}}, nil
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -116,8 +117,11 @@ func (m Model) askKey(provider string) Model {
 	})
 }
 
+// ErrKey is a key that a provider does not accept, where another can be given.
+var ErrKey = errors.New("the key is not accepted")
+
 // offers asks a provider's server for its models and lets one be chosen. News
-// are said first.
+// are said first. A key that is refused is asked for again.
 func (m Model) offers(provider, news string) (Model, tea.Cmd) {
 	if news != "" {
 		m = m.say(transcript.Info, news)
@@ -129,6 +133,8 @@ func (m Model) offers(provider, news string) (Model, tea.Cmd) {
 	}, func(m Model, o offered) (Model, tea.Cmd) {
 		m.hint = hint{}
 		switch {
+		case errors.Is(o.err, ErrKey):
+			return m.say(transcript.Failure, sentence(o.err, "")).askKey(provider), nil
 		case o.err != nil:
 			return m.say(transcript.Failure, sentence(o.err, "")), nil
 		case len(o.list) == 0:

@@ -71,6 +71,23 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// While prose grows letter by letter, no tag flashes up that will not be shown.
+func TestTagsThatGrow(t *testing.T) {
+	d := markdown.New(100, theme.Dark())
+	for _, r := range `Press <kbd>K</kbd> or H<sub>2</sub>O, <a href="https://example.com/a">there</a>, if a < b` {
+		d.Append(string(r))
+		for _, line := range d.Tail(9) {
+			if s := ansi.Strip(line); strings.ContainsAny(strings.ReplaceAll(s, "a < b", ""), "/=") && !strings.Contains(s, "(https://example.com/a)") || strings.Contains(s, "<k") {
+				t.Errorf("half a tag is shown: %s", s)
+			}
+		}
+	}
+	d.Close()
+	if got, want := ansi.Strip(strings.Join(d.Take(), "\n")), "Press K or H₂O, there (https://example.com/a), if a < b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // Footnotes stand on lines of their own, as do the parts of a list of definitions
 // and the label of a quote that has one.
 func TestNotes(t *testing.T) {

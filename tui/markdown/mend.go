@@ -44,10 +44,10 @@ func (d *Doc) foresee() {
 
 // mend ends what an unfinished text leaves open, so that half a word in bold is shown in bold and not with two stars.
 func mend(s string) string {
-	if !strings.ContainsAny(s, "*_`~[") {
+	if !strings.ContainsAny(s, "*_`~[<") {
 		return s
 	}
-	s = hideTarget(s)
+	s = hideTag(hideTarget(s))
 	var open []string
 	for i := 0; i < len(s); i++ {
 		c := s[i]

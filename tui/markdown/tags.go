@@ -13,6 +13,23 @@ type tags struct {
 	target                     string
 }
 
+// tagNames are the tags that say how their text looks.
+const tagNames = " a abbr b big br cite code del dfn em font i ins kbd mark s samp small span strike strong sub sup tt u var "
+
+// hideTag drops an unfinished tag at the end, which will not be shown when it is
+// finished.
+func hideTag(s string) string {
+	i := strings.LastIndexByte(s, '<')
+	if i < 0 || strings.IndexByte(s[i:], '>') >= 0 || strings.Count(s, "`")%2 == 1 {
+		return s
+	}
+	name := strings.ToLower(strings.TrimPrefix(s[i+1:], "/"))
+	if strings.HasPrefix(name, "a href=") || strings.HasPrefix("a href=", name) || !strings.Contains(name, " ") && strings.Contains(tagNames, " "+name) {
+		return s[:i]
+	}
+	return s
+}
+
 // tag takes a tag within prose. One that says no more than how its text looks
 // is not shown itself; others may be what the text is about.
 func (r *reader) tag(src string, w weight, url string) {

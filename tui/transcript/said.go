@@ -217,8 +217,8 @@ func advice(code event.ErrorCode) []string {
 func keySteps() []string {
 	return []string{
 		"1. Get a key on the provider's web site.",
-		"2. `agentx key set PROVIDER` keeps it; Ctrl+Z leads to a shell, `fg` back.",
-		"3. /retry asks again. Still refused? `agentx key list` says which key is used.",
+		"2. /model, then the provider: it takes the key, or says where the one in use is from.",
+		"3. /retry asks again.",
 	}
 }
 
