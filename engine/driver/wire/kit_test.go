@@ -22,6 +22,10 @@ func TestKit(t *testing.T) {
 
 // TestFiveHundredTurns leaves as much running as the first fifty did.
 func TestFiveHundredTurns(t *testing.T) {
+	turns := 500
+	if raced {
+		turns = 150
+	}
 	eachDialect(t, func(t *testing.T, d dialect) {
 		whole, cut := stream(d.whole()), stream(d.start+d.pieces(3))
 		p := serve(t, func(w http.ResponseWriter, r *http.Request, n int) {
@@ -33,7 +37,7 @@ func TestFiveHundredTurns(t *testing.T) {
 		})
 		c := quick(t, nil)
 		running := 0
-		for i := range 500 {
+		for i := range turns {
 			wiretest.Ask(context.Background(), d.driver(p.URL, c), engine.Request{})
 			if i == 50 {
 				running = runtime.NumGoroutine()
@@ -45,6 +49,6 @@ func TestFiveHundredTurns(t *testing.T) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		t.Errorf("%d goroutines after 500 turns, %d after 50", runtime.NumGoroutine(), running)
+		t.Errorf("%d goroutines after %d turns, %d after 50", runtime.NumGoroutine(), turns, running)
 	})
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package wire_test
+
+// raced says that the race detector watches, and all takes ten times as long.
+const raced = true
