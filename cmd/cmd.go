@@ -93,9 +93,29 @@ Without any key or local model the built-in guide answers.`,
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		c.Args, c.RunE = cobra.ArbitraryArgs, needsVerb
+		explainCompletion(c)
 	}
 	return root
+}
+
+// explainCompletion puts the words of the flag library for its own command into
+// ours.
+func explainCompletion(c *cobra.Command) {
+	c.Args, c.RunE = cobra.ArbitraryArgs, needsVerb
+	c.Short = "Print a script with which your shell completes what you type"
+	c.Long = `Print a script with which your shell completes what you type at the Tab key:
+commands and flags, sessions, images, models and settings.
+
+  bash         source <(agentx completion bash)          in ~/.bashrc
+  zsh          source <(agentx completion zsh)           in ~/.zshrc, behind compinit
+  fish         agentx completion fish | source           in config.fish
+  powershell   agentx completion powershell | Out-String | Invoke-Expression`
+	for _, shell := range c.Commands() {
+		shell.Short, shell.Long = "Print the script for "+shell.Name(), ""
+		if f := shell.Flags().Lookup("no-descriptions"); f != nil {
+			f.Usage = "without explanations beside the words"
+		}
+	}
 }
 
 // helpWidth is the longest line of prose in a help.

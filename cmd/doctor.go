@@ -164,12 +164,19 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 	if err == nil {
 		db, err = w.openStore(ctx, store.Options{ReadOnly: true})
 	}
-	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrNotDatabase) || errors.Is(err, store.ErrEmpty) {
+	barred := unwritable(path)
+	none := errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrNotDatabase) || errors.Is(err, store.ErrEmpty)
+	switch {
+	case none && barred != nil:
+		add(wrong, "database", "none yet, and %s cannot be made: %v (its folder belongs to %s); name another file with --db", path, barred, owner(path))
+	case none:
 		add(fine, "database", "none yet; the first session makes %s", path)
-		return
+	case err != nil && errors.Is(barred, fs.ErrPermission):
+		add(wrong, "database", "%s: %v (it belongs to %s); name another file with --db", path, barred, owner(path))
+	case err != nil:
+		add(wrong, "database", "%s", w.words(err))
 	}
 	if err != nil {
-		add(wrong, "database", "%s", w.words(err))
 		return
 	}
 	version, err := db.Version(ctx)
@@ -194,6 +201,10 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 			break
 		}
 		add(wrong, "database", "%v", p)
+	}
+	if barred := unwritable(path); barred != nil {
+		add(wrong, "database", "%s can be read, but nothing can be saved in it: %v (it belongs to %s); name another file with --db", path, barred, owner(path))
+		return
 	}
 	if len(problems) == 0 {
 		add(fine, "database", "%s, SQLite %s", db.Path(), version)

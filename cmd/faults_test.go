@@ -128,6 +128,12 @@ func TestSomebodyElsesFiles(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 13 || !regexp.MustCompile(`permission denied \(it belongs to root\); nothing was saved and nothing was sent`).Match(out) {
 			t.Errorf("%s: exit code %d, %s", db, code, out)
 		}
+		doctor := exec.Command(name, "--db", filepath.Join(h.dir, db), "doctor")
+		doctor.Dir, doctor.Env, doctor.SysProcAttr = cmd.Dir, cmd.Env, cmd.SysProcAttr
+		out, _ = doctor.CombinedOutput()
+		if code := doctor.ProcessState.ExitCode(); code != 1 || !regexp.MustCompile(`✗  database.*permission denied \((it|its folder) belongs to root\); name another file with --db`).Match(out) {
+			t.Errorf("%s: the doctor exits with %d, %s", db, code, out)
+		}
 	}
 }
 

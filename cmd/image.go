@@ -22,9 +22,9 @@ func imageCommand(w *world) *cobra.Command {
 		Use: "image", Aliases: []string{"images"}, Short: "Freeze conversations, and begin again from them",
 		Long: `Freeze conversations, and begin again from them.
 
-An image is a copy of a conversation that never changes: its messages, its system
-prompt and its model. Any number of sessions can be begun from it; each goes its
-own way. Freezing the same conversation twice costs nothing.`,
+An image is a copy of a conversation that never changes: its messages, its
+system prompt and its model. Any number of sessions can be begun from it; each
+goes its own way. Freezing the same conversation twice costs nothing.`,
 		Args: cobra.ArbitraryArgs, RunE: needsVerb,
 	}
 	c.AddCommand(imageSnapshot(w), imageList(w), imageShow(w), imageResume(w), imageRemove(w))

@@ -37,6 +37,9 @@ func keySet(w *world) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if strings.TrimSpace(text) == "" {
+				return usage("no key was given: type it, or bring it on stdin: agentx key set %s < FILE", args[0])
+			}
 			key, err := config.NewSecret("the key that was given", text)
 			if err != nil {
 				return &exit{code: codeUsage, err: err}

@@ -102,6 +102,9 @@ func (w *world) listModels(ctx context.Context, o listOptions, words []string) e
 	if o.json {
 		return writeLine(w.stdout, models)
 	}
+	if len(models) == 0 && len(words) > 0 {
+		w.note("no model is known that has %s in its name", quoted(words))
+	}
 	return w.showModels(c, models, o.all || only != "")
 }
 
@@ -155,6 +158,15 @@ func tabled(c config.Config, only string, all bool) ([]listedModel, error) {
 		}
 	}
 	return models, nil
+}
+
+// quoted are words for people: "a" and "b".
+func quoted(words []string) string {
+	var all []string
+	for _, word := range words {
+		all = append(all, strconv.Quote(word))
+	}
+	return strings.Join(all, " and ")
 }
 
 // having are the models whose names have all the words.

@@ -58,6 +58,9 @@ func sessionList(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List sessions, the last used first", Args: exactly(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usage("--limit is a number of sessions, or 0 for all, not %d", limit)
+			}
 			db, err := w.reader(c.Context())
 			if err != nil {
 				return err
@@ -95,11 +98,18 @@ func sessionSearch(w *world) *cobra.Command {
 	c := &cobra.Command{
 		Use: "search WORDS...", Aliases: []string{"find"}, Short: "Search what was said", Args: some("the words to look for"),
 		RunE: func(c *cobra.Command, args []string) error {
+			words := strings.TrimSpace(strings.Join(args, " "))
+			switch {
+			case words == "":
+				return usage("`%s` needs the words to look for", c.CommandPath())
+			case limit < 1:
+				return usage("--limit is a number of sessions, not %d", limit)
+			}
 			db, err := w.reader(c.Context())
 			if err != nil {
 				return err
 			}
-			hits, err := db.Search(c.Context(), strings.Join(args, " "), limit)
+			hits, err := db.Search(c.Context(), words, limit)
 			if err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func folder(env Env, name, beside, home string) (string, error) {
 	base := env.get(name)
 	if base == "" {
 		if home == "" {
-			return "", &Error{Where: "HOME", Err: errors.New("is not set, and neither is " + name + ": set HOME or AGENTX_HOME")}
+			return "", &Error{Where: "HOME", Err: errors.New("neither it nor " + name + " is set; set HOME or AGENTX_HOME")}
 		}
 		if _, err := absolute("HOME", home); err != nil {
 			return "", err

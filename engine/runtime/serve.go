@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"agentx/engine"
 	"agentx/engine/bus"
@@ -232,7 +233,7 @@ func (r *Runtime) agentConfigure(ctx context.Context, q AgentConfigureRequest, o
 // after the other are answered so.
 func (r *Runtime) agentReceive(ctx context.Context, q AgentReceiveRequest) work[AgentReceiveResponse] {
 	a, err := r.agent(q.AgentID)
-	if err == nil && len(q.Content) == 0 {
+	if err == nil && blank(q.Content) {
 		err = invalid("a message needs content")
 	}
 	if err != nil {
@@ -242,6 +243,17 @@ func (r *Runtime) agentReceive(ctx context.Context, q AgentReceiveRequest) work[
 		}
 	}
 	return a.receive(ctx, r.message(q))
+}
+
+// blank reports whether c says nothing: it has no parts, or none but texts of
+// white space.
+func blank(c event.Content) bool {
+	for _, p := range c {
+		if t, ok := p.(event.Text); !ok || strings.TrimSpace(t.Text) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // message is what a request wants answered.

@@ -385,10 +385,18 @@ image_snapshot_response not_found: session "": not found`
 	if diff := cmp.Diff(strings.Split(want[1:], "\n"), got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
-	if a := run(t, c, runtime.AgentRunRequest{Config: runtime.AgentConfig{Model: "m"}}); c.Receive(ctx, a.AgentID, nil) == nil {
-		t.Error("a message without content was answered")
-	} else if err := c.Receive(ctx, a.AgentID, event.Say("hello")); err != nil {
-		t.Errorf("the others: %v", err)
+	a := run(t, c, runtime.AgentRunRequest{Config: runtime.AgentConfig{Model: "m"}})
+	for _, content := range []string{``, `,"content":""`, `,"content":" \n\t"`, `,"content":[]`, `,"content":[{"type":"text","text":""}]`} {
+		got := ask(raw("agent_receive_request", `{"agentId":"`+string(a.AgentID)+`"`+content+`}`))
+		if got != "agent_receive_response invalid_request: a message needs content" {
+			t.Errorf("a message with %q: %s", content, got)
+		}
+	}
+	picture := event.Content{event.Text{}, event.Image{MediaType: "image/png", Data: []byte("png")}}
+	for _, content := range []event.Content{event.Say("hello"), picture} {
+		if err := c.Receive(ctx, a.AgentID, content); err != nil {
+			t.Errorf("the others: %v", err)
+		}
 	}
 }
 
