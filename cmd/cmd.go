@@ -106,9 +106,9 @@ func explainCompletion(c *cobra.Command) {
 	c.Long = `Print a script with which your shell completes what you type at the Tab key:
 commands and flags, sessions, images, models and settings.
 
-  bash         source <(agentx completion bash)          in ~/.bashrc
-  zsh          source <(agentx completion zsh)           in ~/.zshrc, behind compinit
-  fish         agentx completion fish | source           in config.fish
+  bash         source <(agentx completion bash)    in ~/.bashrc
+  zsh          source <(agentx completion zsh)     in ~/.zshrc, behind compinit
+  fish         agentx completion fish | source     in config.fish
   powershell   agentx completion powershell | Out-String | Invoke-Expression`
 	for _, shell := range c.Commands() {
 		shell.Short, shell.Long = "Print the script for "+shell.Name(), ""

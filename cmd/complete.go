@@ -148,6 +148,11 @@ func (w *world) modelWords(_ *cobra.Command, _ []string, begun string) ([]string
 		for _, alias := range slices.Sorted(maps.Keys(c.Aliases)) {
 			words = append(words, alias+"\t"+c.Aliases[alias])
 		}
+		if common, err := c.Nicknames(); err == nil {
+			for _, name := range slices.Sorted(maps.Keys(common)) {
+				words = append(words, name+"\t"+common[name])
+			}
+		}
 		for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 			words = append(words, name+"/")
 		}

@@ -231,13 +231,21 @@ func sortByUse(models []listedModel, last []string) {
 	slices.SortStableFunc(models, func(a, b listedModel) int { return cmp.Compare(place[a.name()], place[b.name()]) })
 }
 
-// aliased are the aliases of each model that has some.
+// aliased are the aliases of each model that has some: the user's, then those
+// that everybody has.
 func aliased(c config.Config) map[string][]string {
 	names := map[string][]string{}
+	common, err := c.Nicknames()
+	if err != nil {
+		common = nil // the keys that cannot be read are told of elsewhere
+	}
 	for _, alias := range slices.Sorted(maps.Keys(c.Aliases)) {
 		if choice, err := c.Resolve(alias); err == nil {
 			names[choice.Name()] = append(names[choice.Name()], alias)
 		}
+	}
+	for _, alias := range slices.Sorted(maps.Keys(common)) {
+		names[common[alias]] = append(names[common[alias]], alias)
 	}
 	return names
 }

@@ -21,7 +21,7 @@ type Choice struct {
 // Name is the choice as provider/model.
 func (c Choice) Name() string { return c.Provider.Name + "/" + c.Model }
 
-// Resolve finds the model that name means: an alias, provider/model, a provider, or a model's bare name. "" is the configured model,
+// Resolve finds the model that name means: an alias, provider/model, a provider, a model's bare name, or that of its kind, such as sonnet. "" is the configured model,
 // else the first provider whose key is set, else the guide. It looks at no keyring and no network.
 func (c Config) Resolve(name string) (Choice, error) {
 	why := "--model"
@@ -119,8 +119,8 @@ func (c Config) named(name string) (Choice, error) {
 	return c.bare(name)
 }
 
-// bare finds who serves a model: an available provider before one without a key, a listed model before one of an open server. Of several
-// open servers none is guessed.
+// bare finds who serves a model: an available provider before one without a key, a listed model before the newest of a kind that is called
+// so, and that before one of an open server. Of several open servers none is guessed.
 func (c Config) bare(name string) (Choice, error) {
 	available, err := c.Available()
 	if err != nil {
@@ -143,6 +143,9 @@ func (c Config) bare(name string) (Choice, error) {
 			if p.open() {
 				open = append(open, p)
 			}
+		}
+		if choice, err := nickname(name, providers); !errors.Is(err, ErrUnknown) {
+			return choice, err
 		}
 		switch len(open) {
 		case 0:
@@ -240,6 +243,9 @@ func (c Config) names(typed string) []string {
 		}
 	}
 	slices.Reverse(names[listed:]) // what is new has the higher number
+	if !hasProvider {
+		names = append(names, slices.Sorted(maps.Keys(nicknames()))...)
+	}
 	return names
 }
 
