@@ -202,9 +202,12 @@ func (w *world) examineStore(ctx context.Context, add func(status, what, format 
 		}
 		add(wrong, "database", "%v", p)
 	}
-	if barred := unwritable(path); barred != nil {
-		add(wrong, "database", "%s can be read, but nothing can be saved in it: %v (it belongs to %s); name another file with --db", path, barred, owner(path))
-		return
+	if barred != nil {
+		status := note // a disk may be read-only on purpose
+		if errors.Is(barred, fs.ErrPermission) {
+			status = wrong
+		}
+		add(status, "database", "%s can be read, but nothing can be saved in it: %v (it belongs to %s); name another file with --db", path, barred, owner(path))
 	}
 	if len(problems) == 0 {
 		add(fine, "database", "%s, SQLite %s", db.Path(), version)
