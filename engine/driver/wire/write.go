@@ -47,10 +47,11 @@ func (c *Client) Write(l Letter) ([]byte, error) {
 	if w.err != nil {
 		return nil, w.err // and what was written is forgotten
 	}
+	body := bind(around, l.List, first, said, last)
 	if c != nil && said.size <= maxWritten {
-		c.written.Store(said)
+		c.written.Store(said) // from now on it is somebody else's
 	}
-	return bind(around, l.List, first, said, last), nil
+	return body, nil
 }
 
 // lastWritten takes what was written last. It belongs to one goroutine at a time:
