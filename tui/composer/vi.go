@@ -14,7 +14,7 @@ import (
 type vi struct {
 	on, normal bool
 	count      int  // typed so far; 0 is none
-	op         rune // d, c or y that waits for a motion; 0 is none
+	op         rune // d, c or y, or ~, u or U behind g, that waits for a motion; 0 is none
 	opCount    int
 	wait       rune // f, F, t, T, r, g, or i or a behind an operator, that waits for a letter; 0 is none
 	sought     rune // the last of f, F, t and T
@@ -366,6 +366,23 @@ func lastField(b buffer) buffer { return b.prev(true) }
 func wordEnd(b buffer) buffer   { return b.right().last(false) }
 func fieldEnd(b buffer) buffer  { return b.right().last(true) }
 
+func lastWordEnd(b buffer) buffer  { return b.endBefore(false) }
+func lastFieldEnd(b buffer) buffer { return b.endBefore(true) }
+
+// endBefore is the end of the word before the one that the caret is in; an empty
+// line is one.
+func (b buffer) endBefore(field bool) buffer {
+	for c := class(b, field); c != 0 && b.at > 0 && class(stepBack(b), field) == c; {
+		b = stepBack(b)
+	}
+	for !b.atTop() {
+		if b = b.left(); class(b, field) != 0 || b.line == "" {
+			break
+		}
+	}
+	return b
+}
+
 // next is the beginning of the next word; an empty line is one.
 func (b buffer) next(field bool) buffer {
 	for c := class(b, field); c != 0 && class(b, field) == c; {
@@ -430,6 +447,9 @@ func (m Model) along(w way) Model {
 // operate takes what lies between two places.
 func (m Model) operate(op rune, from, to buffer) Model {
 	m.vi = m.vi.idle()
+	if as := shape(op); as != nil {
+		return m.recast(from, to, as)
+	}
 	next, gone := from.remove(to)
 	if op == 'c' {
 		m.vi.normal = false
@@ -465,6 +485,9 @@ func (m Model) lines(from, to buffer, n int) Model {
 		to = to.down()
 	}
 	from, to = from.home(), to.end()
+	if as := shape(op); as != nil {
+		return m.recast(from, to, as)
+	}
 	cleared, gone := from.remove(to)
 	m = m.keep(kill{text: gone, lines: true})
 	switch op {
@@ -544,11 +567,7 @@ func (m Model) answer(letter string) Model {
 	m.vi.wait = 0
 	switch wait {
 	case 'g':
-		if letter == "g" {
-			return m.along(way{to: m.buf.nth(m.total()), lines: true})
-		}
-		m.vi = m.vi.idle()
-		return m
+		return m.behindG(letter)
 	case 'r':
 		return m.replace(letter)
 	case 'i', 'a':
@@ -565,6 +584,40 @@ func (m Model) answer(letter string) Model {
 	}
 	m.vi.sought, m.vi.letter = wait, letter
 	return m.along(m.seekLetter(wait, letter, same))
+}
+
+// behindG is what a letter means behind g.
+func (m Model) behindG(letter string) Model {
+	r, _ := utf8.DecodeRuneInString(letter)
+	switch {
+	case r == 'g':
+		return m.along(way{to: m.buf.nth(m.total()), lines: true})
+	case r == 'e':
+		return m.along(way{to: repeat(m.buf, m.total(), lastWordEnd), inclusive: true})
+	case r == 'E':
+		return m.along(way{to: repeat(m.buf, m.total(), lastFieldEnd), inclusive: true})
+	case shape(r) == nil:
+	case m.vi.op == r:
+		return m.lines(m.buf, m.buf, max(m.total()-1, 0))
+	case m.vi.op == 0:
+		m.vi.op, m.vi.opCount, m.vi.count = r, m.vi.count, 0
+		return m
+	}
+	m.vi = m.vi.idle()
+	return m
+}
+
+// shape is what an operator behind g makes of letters; it is nil for others.
+func shape(op rune) func(string) string {
+	switch op {
+	case '~':
+		return swapCase
+	case 'u':
+		return lower
+	case 'U':
+		return upper
+	}
+	return nil
 }
 
 // again looks for the last letter once more, or the other way.

@@ -101,11 +101,14 @@ func (m Model) onMarked(op, els rune, lines bool) Model {
 	return m.operate(op, from, to)
 }
 
-// recase writes what is marked in other letters. Chips have none.
+// recase writes what is marked in other letters.
 func (m Model) recase(as func(string) string) Model {
 	from, to := m.selected()
-	to = stepOn(to)
-	m = m.unmark()
+	return m.unmark().recast(from, stepOn(to), as)
+}
+
+// recast writes what lies between two places in other letters. Chips have none.
+func (m Model) recast(from, to buffer, as func(string) string) Model {
 	rest, was := from.remove(to)
 	if now := as(was); now != was && strings.IndexByte(was, chipOpen) < 0 {
 		m = m.save(other)
