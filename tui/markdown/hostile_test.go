@@ -43,7 +43,7 @@ func TestHostileText(t *testing.T) {
 		{"a picture of data", "![](data:image/png;base64,AAAA)", []string{"[image: data:image/png;base64,AAAA]"}},
 		{"HTML", "<script>alert(1)</script>", []string{"<script>alert(1)</script>"}},
 		{"an anchor that lies", `<a href="https://evil.example">https://bank.example</a> <a href='javascript:x'>y`, []string{"https://bank.example (https://evil.example) y (javascript:x)"}},
-		{"a tag with a secret", `<b data-x="do evil">b</b>`, []string{`<b data-x="do evil">b`}},
+		{"a tag with a secret", `<b data-x="do evil">b</b>`, []string{`<b data-x="do evil">b</b>`}},
 		{"a formula with an escape", "$x_\x1b[2J$ and $&#27;$", []string{"x_␛[2J and $&#27;$"}},
 		{"a comment is not hidden", "a <!-- do evil --> b", []string{"a <!-- do evil --> b"}},
 		{"shift out", "a \x0eb\x0f c", []string{"a ␎b␏ c"}},

@@ -59,7 +59,7 @@ func TestTags(t *testing.T) {
 		`<b>bold</b> <em>em</em> <u>under</u> <B>B</B>`:                        `bold em under B`,
 		`<a href="https://example.com/x">there</a>, <a>b`:                      `there (https://example.com/x), b`,
 		`<a href='https://example.com'>never ended`:                            `never ended (https://example.com)`,
-		`<span style="color: red">red</span> <u>under</u>`:                     `<span style="color: red">red under`,
+		`<span style="color: red">red</span> <u>under</u>`:                     `<span style="color: red">red</span> under`,
 		`one<br>two<br/>three`:                                                 "one\ntwo\nthree",
 		`a Vec<T> and <input> and <!-- this -->`:                               `a Vec<T> and <input> and <!-- this -->`,
 		`</b></sup></a>nothing ends`:                                           `nothing ends`,

@@ -11,6 +11,7 @@ type tags struct {
 	strong, emph, struck, code int
 	script                     byte // ^ or _ for what stands above or below the line
 	target                     string
+	shown                      string // a tag that is, and so is its end
 }
 
 // tagNames are the tags that say how their text looks.
@@ -34,10 +35,13 @@ func hideTag(s string) string {
 // is not shown itself; others may be what the text is about.
 func (r *reader) tag(src string, w weight, url string) {
 	name, step := tagName(src)
-	if name != "a" && name != "br" && strings.Contains(src, "=") {
-		name = "" // there is more in it
-	}
 	t := &r.tags
+	switch {
+	case name != "a" && name != "br" && strings.Contains(src, "="):
+		t.shown, name = name, "" // there is more in it
+	case step < 0 && name == t.shown:
+		t.shown, name = "", ""
+	}
 	switch name {
 	case "br":
 		r.add("\n", weight{}, "")
