@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -337,7 +338,11 @@ func (w *world) remove(ctx context.Context, db *store.DB, s store.Session, yes b
 			return err
 		}
 	}
-	return db.Delete(ctx, s.ID)
+	err := db.Delete(ctx, s.ID)
+	if inUse, ok := errors.AsType[*store.InUseError](err); ok {
+		return &exit{code: codeStore, err: fmt.Errorf("%w; end that first", inUse)}
+	}
+	return err
 }
 
 // onBranches says that a session is deleted with all its branches.
