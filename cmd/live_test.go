@@ -100,7 +100,7 @@ func TestNobodyIsAskedUnasked(t *testing.T) {
 		cmd.Dir = home
 		cmd.Env = []string{
 			"HOME=" + home, "OPENAI_BASE_URL=" + server.URL + "/v1", "OPENAI_API_KEY=sk-test", "ANTHROPIC_BASE_URL=" + server.URL + "/v1/claude", "ANTHROPIC_API_KEY=sk-ant-test",
-			"OLLAMA_HOST=" + server.URL + "/v1/llama", "HTTPS_PROXY=" + server.URL, "HTTP_PROXY=" + server.URL,
+			"OLLAMA_HOST=" + server.URL + "/v1/llama", "HTTPS_PROXY=" + server.URL, "HTTP_PROXY=" + server.URL, atOnce,
 		}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -145,7 +145,7 @@ func TestServersAreAskedAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("agentx", append(args, "--config", home+"/agentx.toml")...)
-		cmd.Dir, cmd.Env = home, []string{"HOME=" + home}
+		cmd.Dir, cmd.Env = home, []string{"HOME=" + home, atOnce}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("agentx %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -23,6 +23,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// atOnce keeps a program that the race detector watches from sleeping for a
+// second before it ends.
+const atOnce = "GORACE=atexit_sleep_ms=0"
+
 // TestScripts runs shell sessions against the real Main, with an empty home and
 // a provider on loopback whose models do what their names say.
 func TestScripts(t *testing.T) {
@@ -34,6 +38,7 @@ func TestScripts(t *testing.T) {
 			e.Defer(server.CloseClientConnections)
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("PROVIDER", server.URL+"/v1")
+			e.Vars = append(e.Vars, atOnce)
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){

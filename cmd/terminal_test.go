@@ -132,7 +132,7 @@ func (h *house) environment(more []string) []string {
 	return append([]string{
 		"HOME=" + h.home, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "OPENAI_BASE_URL=" + h.url,
 		"TERM=xterm-256color", "COLORTERM=truecolor",
-		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"),
+		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), atOnce,
 	}, more...)
 }
 

@@ -68,7 +68,7 @@ func faulty(t *testing.T, path string, args ...string) string {
 		t.Skipf("strace may not be used here: %s", out)
 	}
 	cmd := exec.Command(strace, append(append([]string{"-f", "-qq", "-o", os.DevNull}, args...), os.Args[0])...)
-	cmd.Env = append(os.Environ(), "AGENTX_TEST_TALKER="+path, "GODEBUG=asyncpreemptoff=1")
+	cmd.Env = append(os.Environ(), "AGENTX_TEST_TALKER="+path, "GODEBUG=asyncpreemptoff=1", "GORACE=atexit_sleep_ms=0") // else it sleeps for a second before it ends, where races are looked for
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	_ = cmd.Run() // it may be killed

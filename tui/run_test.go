@@ -135,7 +135,7 @@ func sit(t *testing.T, env ...string) *seat {
 	s.master = master
 	s.before, _ = term.GetState(slave.Fd())
 	s.cmd = exec.Command(os.Args[0])
-	s.cmd.Env = append([]string{"TUI_CHILD=" + s.dir, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH")}, env...)
+	s.cmd.Env = append([]string{"TUI_CHILD=" + s.dir, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "GORACE=atexit_sleep_ms=0"}, env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
