@@ -81,7 +81,10 @@ type Answer struct {
 }
 
 // Closed says that the dialog was left without an answer.
-type Closed struct{ ID string }
+type Closed struct {
+	ID     string
+	Unread tea.Msg // the key or paste that did it, where it is for whoever has the keys now
+}
 
 // Model is an open dialog. It is a value: an Update leaves the old one as it was.
 type Model struct {
@@ -183,8 +186,12 @@ func (m Model) Update(msg tea.Msg) (Model, tea.Msg, tea.Cmd) {
 		return m, out, nil
 	case tea.PasteMsg:
 		m, loud := m.hush()
-		if !loud && m.question.kind == writing {
+		switch {
+		case loud:
+		case m.question.kind == writing:
 			m.field = m.field.write(msg.Content)
+		case m.question.kind == reading:
+			return m, Closed{ID: m.question.id, Unread: msg}, nil
 		}
 		return m, nil, nil
 	}

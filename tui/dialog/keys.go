@@ -10,9 +10,9 @@ import (
 func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 	key := k.Keystroke()
 	if key == "esc" {
-		return m, Closed{m.question.id}
+		return m, Closed{ID: m.question.id}
 	}
-	if by := m.scrolls(key); by != 0 && m.question.kind != writing {
+	if by := m.scrolls(key); by != 0 && m.question.kind != writing && m.scrollable() {
 		return m.scroll(by), nil
 	}
 	switch m.question.kind {
@@ -21,13 +21,28 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Msg) {
 	case writing:
 		return m.write(k)
 	}
-	if by := m.pages(key); by != 0 {
+	return m.turn(k)
+}
+
+// turn takes a key of a text that asks nothing: as less, but that one may go on
+// writing.
+func (m Model) turn(k tea.KeyPressMsg) (Model, tea.Msg) {
+	key := k.Keystroke()
+	if by := m.pages(key); by != 0 && m.scrollable() {
 		return m.scroll(by), nil
 	}
-	if key == "q" || key == "enter" || key == "?" {
-		return m, Closed{m.question.id}
+	switch {
+	case key == "q" || key == "enter" || key == "?" || key == "space":
+		return m, Closed{ID: m.question.id}
+	case writes(k):
+		return m, Closed{ID: m.question.id, Unread: k}
 	}
 	return m, nil
+}
+
+// writes reports whether a key is one that writes something.
+func writes(k tea.KeyPressMsg) bool {
+	return k.Text != "" && k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModSuper|tea.ModMeta|tea.ModHyper) == 0
 }
 
 // pages is by how many lines a key of less moves a text that asks nothing.
@@ -121,7 +136,7 @@ func (m Model) write(k tea.KeyPressMsg) (Model, tea.Msg) {
 		}
 		return m, Answer{ID: m.question.id, Text: s}
 	}
-	if k.Text != "" && k.Mod&(tea.ModCtrl|tea.ModAlt|tea.ModSuper|tea.ModMeta|tea.ModHyper) == 0 {
+	if writes(k) {
 		m.field = m.field.write(k.Text)
 		return m, nil
 	}

@@ -58,7 +58,7 @@ func (m Model) Hear(line string) (Model, tea.Msg) {
 	line = strings.TrimSpace(line)
 	switch {
 	case line == "" || q.kind == reading || q.prompt.Secret:
-		return m, Closed{q.id}
+		return m, Closed{ID: q.id}
 	case q.kind == writing && line == "-" && q.prompt.Empty:
 		return m, Answer{ID: q.id}
 	case q.kind == writing:

@@ -108,6 +108,9 @@ func (m Model) room() int {
 	return max(0, min(len(m.body), m.height-len(m.head())-len(m.foot())))
 }
 
+// scrollable reports whether there is more than is shown.
+func (m Model) scrollable() bool { return len(m.body) > m.room() }
+
 // head is the title, where there is a line to spare.
 func (m Model) head() []string {
 	if m.question.title == "" || m.height < 2 {
