@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -291,7 +292,7 @@ func inPages(t *testing.T, s shelf) {
 		seq  int64
 		n    int
 		want int
-	}{{0, 0, 0}, {0, -1, 0}, {1, 5, 0}, {3, 1 << 40, 2}, {1 << 40, 2, 2}} {
+	}{{0, 0, 0}, {0, -1, 0}, {1, 5, 0}, {3, math.MaxInt, 2}, {1 << 40, 2, 2}} {
 		if page, _, err := s.Page(t.Context(), "s", odd.seq, odd.n); err != nil || len(page) != odd.want {
 			t.Errorf("Page(%d, %d) has %d events, %v; want %d", odd.seq, odd.n, len(page), err, odd.want)
 		}

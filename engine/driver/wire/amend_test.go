@@ -50,8 +50,8 @@ func TestAmended(t *testing.T) {
 				t.Errorf("%s: %q: %d requests, %v", d.name, test.refusal, p.count(), failed)
 				continue
 			}
-			if again && (!mentions(p.requests[0].body, test.gone) || mentions(p.requests[1].body, test.gone)) {
-				t.Errorf("%s: %q: asked %s, then %s", d.name, test.refusal, p.requests[0].body, p.requests[1].body)
+			if again && (!mentions(p.request(0).body, test.gone) || mentions(p.request(1).body, test.gone)) {
+				t.Errorf("%s: %q: asked %s, then %s", d.name, test.refusal, p.request(0).body, p.request(1).body)
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func TestARefusalIsRemembered(t *testing.T) {
 						t.Errorf("%s: %q: %v", d.name, test.refusal, err)
 					}
 				}
-				return p.count() - before, mentions(p.requests[before].body, test.gone)
+				return p.count() - before, mentions(p.request(before).body, test.gone)
 			}
 			same := quick(t, nil)
 			if n, with := asked(same, "high"); n != 2 || !with {

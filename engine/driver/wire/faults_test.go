@@ -185,8 +185,8 @@ func TestLegalAnswers(t *testing.T) {
 				again := wiretest.Ask(context.Background(), d.driver(p.URL, quick(t, nil)), engine.Request{
 					History: []event.Message{event.UserMessage{ID: "u0", Content: event.Say("go")}, *o.Message},
 				})
-				if again.Err != nil || !validJSON(p.requests[1].body) {
-					t.Errorf("the next request: %v, %.200q", again.Err, p.requests[1].body)
+				if again.Err != nil || !validJSON(p.request(1).body) {
+					t.Errorf("the next request: %v, %.200q", again.Err, p.request(1).body)
 				}
 			})
 		}
@@ -302,7 +302,7 @@ func TestRetries(t *testing.T) {
 				if len(o.Retries) != len(waits) {
 					t.Errorf("%d announced, %d waited", len(o.Retries), len(waits))
 				}
-				if first, last := p.requests[0].header.Get("Idempotency-Key"), p.requests[len(p.requests)-1].header.Get("Idempotency-Key"); first == "" || first != last {
+				if first, last := p.request(0).header.Get("Idempotency-Key"), p.request(p.count()-1).header.Get("Idempotency-Key"); first == "" || first != last {
 					t.Errorf("idempotency keys %q and %q, want the same", first, last)
 				}
 			})
@@ -420,7 +420,7 @@ func TestKeys(t *testing.T) {
 			}
 			continue
 		}
-		if got := p.requests[before].header; o.Err != nil || got.Get("X-Api-Key") != test.sent || got.Get("User-Agent") != "agentx/test" {
+		if got := p.request(before).header; o.Err != nil || got.Get("X-Api-Key") != test.sent || got.Get("User-Agent") != "agentx/test" {
 			t.Errorf("sent %q, error %v", got, o.Err)
 		}
 	}

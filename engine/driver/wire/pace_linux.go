@@ -35,25 +35,14 @@ func await(raw syscall.RawConn, p []byte, bytes int) (n int) {
 	return max(n, 0)
 }
 
-// The two calls below never block. The runtime is not told of them, as it is of
-// a read through [net.Conn]: it would set its watchdog on each, which then looks
-// every 20 µs for as long as anything runs, and costs as much as the answer does.
+// The calls of want and take never block. The runtime is not told of them, as it
+// is of a read through [net.Conn]: it would set its watchdog on each, which then
+// looks every 20 µs for as long as anything runs, and costs as much as the answer
+// does.
 
 // want has fd be readable only once so many bytes are there.
 func want(fd uintptr, bytes int) bool {
 	value := int32(bytes)
 	_, _, e := syscall.RawSyscall6(syscall.SYS_SETSOCKOPT, fd, syscall.SOL_SOCKET, syscall.SO_RCVLOWAT, uintptr(unsafe.Pointer(&value)), unsafe.Sizeof(value), 0)
 	return e == 0
-}
-
-// take reads what is there. It returns -1 where nothing is, and for errors.
-func take(fd uintptr, p []byte) int {
-	if len(p) == 0 {
-		return 0
-	}
-	n, _, e := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)))
-	if e != 0 {
-		return -1
-	}
-	return int(n)
 }

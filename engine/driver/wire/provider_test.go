@@ -211,6 +211,13 @@ func (p *provider) count() int {
 	return len(p.requests)
 }
 
+// request is the one that came behind n others.
+func (p *provider) request(n int) received {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests[n]
+}
+
 // stream is a scene that sends its pieces one after the other and ends well.
 func stream(pieces ...string) scene {
 	return func(w http.ResponseWriter, _ *http.Request, _ int) {

@@ -387,10 +387,10 @@ func TestCallsThatCannotBe(t *testing.T) {
 				if o.err != nil || runs != test.runs || o.calls != len(test.calls) || o.results != o.calls {
 					t.Errorf("%d calls, %d run, %d results, error %v; want %d, %d", o.calls, runs, o.results, o.err, len(test.calls), test.runs)
 				}
-				if p.count() != 2 || !validJSON(p.requests[1].body) {
+				if p.count() != 2 || !validJSON(p.request(1).body) {
 					t.Fatalf("%d requests", p.count())
 				}
-				if next := converse(loop, o.said); next.err != nil || !validJSON(p.requests[2].body) {
+				if next := converse(loop, o.said); next.err != nil || !validJSON(p.request(2).body) {
 					t.Errorf("the next turn: %v", next.err)
 				}
 			})
@@ -412,7 +412,7 @@ func TestACallThatIsCut(t *testing.T) {
 		if f := engine.FaultOf(o.err); o.err == nil || f.Code != event.CodeIncomplete || runs != 0 || o.results != 0 || p.count() != 1 {
 			t.Errorf("%d run, %d results, %d requests: %v", runs, o.results, p.count(), o.err)
 		}
-		if next := converse(loop, o.said); next.err != nil || p.count() != 2 || !validJSON(p.requests[1].body) {
+		if next := converse(loop, o.said); next.err != nil || p.count() != 2 || !validJSON(p.request(1).body) {
 			t.Errorf("the next turn: %v", next.err)
 		}
 	})
