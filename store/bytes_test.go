@@ -33,7 +33,7 @@ func written(t testing.TB) (calls, disk int64) {
 var prose = func() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 74_000; i++ {
-		fmt.Fprintf(&b, "Paragraph %d says that item%x costs %d, which %s thinks is %s.\n", i, i*2654435761%65536, i*7919%1000,
+		fmt.Fprintf(&b, "Paragraph %d says that item%x costs %d, which %s thinks is %s.\n", i, i*40503%65536, i*7919%1000,
 			[]string{"nobody", "everybody", "the seller", "Ada"}[i%4], []string{"cheap", "dear", "fair"}[i%3])
 	}
 	return b.String()[:74_000]

@@ -9,7 +9,7 @@ import (
 )
 
 // endless is what counts the last event of the part that a session goes on with.
-const endless = 1<<32 - 1
+const endless int64 = 1<<32 - 1
 
 // parts is the table that says of what each log is made, or what it would be in
 // a file of an older schema, where every log is all its own.
