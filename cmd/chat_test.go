@@ -582,6 +582,7 @@ func TestChatResizedAtRest(t *testing.T) {
 	w.sees("omikron pi")
 	w.types(enter)
 	w.sees("You said:", "Ask anything")
+	w.settles(1)
 	thought := "half a thought that is long enough to need a second line in a smaller window"
 	w.types(thought)
 	w.sees("smaller window")

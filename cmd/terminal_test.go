@@ -301,6 +301,20 @@ func (w *window) asks(line string, answer ...string) {
 	w.ready()
 }
 
+// settles waits until so many answers are above what is drawn anew.
+func (w *window) settles(answers int) {
+	w.t.Helper()
+	w.until("the end of the answer", func() bool {
+		n := 0
+		for _, s := range w.ledger().strings {
+			if s == `OSC "133;D"` {
+				n++
+			}
+		}
+		return n >= answers
+	})
+}
+
 // rows is the scrollback and the screen.
 func (w *window) rows() []string {
 	w.mu.Lock()

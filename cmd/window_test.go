@@ -163,6 +163,7 @@ func TestChatWindowSettings(t *testing.T) {
 func TestChatResizeStorm(t *testing.T) {
 	w := newHouse(t).chat(80, 24, "openai/echo")
 	w.asks("hello", "You said: hello")
+	w.settles(1)
 	for n := range 500 {
 		w.resize(40+n*7%120, 6+n*3%40)
 	}
