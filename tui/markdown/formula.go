@@ -167,7 +167,11 @@ func (p *tex) named(name string) string {
 	switch name {
 	case "frac", "dfrac", "tfrac", "cfrac":
 		over := grouped(p.argument(), " ")
-		return over + "/" + grouped(p.argument(), " /")
+		over += "/" + grouped(p.argument(), " /")
+		if p.multiplied() {
+			return "(" + over + ")" // else what follows would be below the line
+		}
+		return over
 	case "sqrt":
 		return root(p.option(), p.argument())
 	case "text", "textrm", "textbf", "textit", "mathrm", "mathbf", "mathit", "mathsf", "mathtt", "mathcal", "boldsymbol", "bm", "operatorname", "mbox":
@@ -203,6 +207,17 @@ func (p *tex) named(name string) string {
 	}
 	p.lost = true
 	return ""
+}
+
+// multiplied reports whether a factor follows.
+func (p *tex) multiplied() bool {
+	rest := strings.TrimLeft(p.rest, " {")
+	if name, ok := strings.CutPrefix(rest, "\\"); ok {
+		name = name[:len(name)-len(strings.TrimLeftFunc(name, unicode.IsLetter))]
+		_, symbol := lookUp(symbols, name)
+		return symbol || name == "frac" || name == "sqrt" || strings.Contains(functions, " "+name+" ")
+	}
+	return rest != "" && (letterOrDigit(rest[0]) || rest[0] == '(')
 }
 
 // letters is s in other letters.
