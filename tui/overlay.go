@@ -165,24 +165,16 @@ func (m Model) fromList(v overlay, out tea.Msg) (Model, tea.Cmd) {
 func (m Model) fromDialog(v overlay, out tea.Msg) (Model, tea.Cmd) {
 	switch out := out.(type) {
 	case dialog.Closed:
-		return m.close().goOn(out.Unread)
+		if m = m.close(); out.Unread != nil {
+			return m.take(out.Unread)
+		}
+		return m, nil
 	case dialog.Answer:
 		m = m.close()
 		if v.told == nil {
 			return m, nil
 		}
 		return v.told(m, out)
-	}
-	return m, nil
-}
-
-// goOn takes what a dialog that is closed now was given and left to others.
-func (m Model) goOn(unread tea.Msg) (Model, tea.Cmd) {
-	switch msg := unread.(type) {
-	case tea.KeyPressMsg:
-		return m.press(msg)
-	case tea.PasteMsg:
-		return m.write(msg)
 	}
 	return m, nil
 }
